@@ -40,7 +40,7 @@ const { testNamePattern, include: listed } = onlyListed()
 export default defineConfig({
   test: {
     // What a test opens has all parts, as the program has.
-    setupFiles: ['./packages/sandbridge/src/packages.ts'],
+    setupFiles: ['./packages/sandbridge/src/packages.ts', './packages/core/test/support/after-each.ts'],
     globalSetup: [
       './packages/core/test/support/temporary-folder.ts',
       './packages/core/test/support/plain-bridge.mjs',

@@ -1,7 +1,6 @@
 // This file verifies that ARCHITECTURE.md names the functions that a call, a cell and a cancelled cell pass through:
 // they are counted meanwhile.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { InMemoryTransport, type JSONRPCMessage, LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/server'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
@@ -68,10 +67,7 @@ beforeAll(async () => {
   })
   stopObserving()
   expect(await run('1 + 1')).toBe('2')
-  return async () => {
-    await bridge.close()
-    await rm(home, { recursive: true, force: true })
-  }
+  return () => bridge.close()
 }, 120_000)
 
 function manyEntries(home: string): Definitions {

@@ -1,11 +1,9 @@
 // The tasks of AgentDojo, and what a model does that obeys an injected text.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { onTestFinished } from 'vitest'
 import { ROOT, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 export const SUITES = ['workspace', 'banking', 'slack', 'travel']
 
@@ -64,8 +62,7 @@ export interface Suite {
 /** Skips the test without AgentDojo. */
 export function tasksOf(suite: string): Suite {
   if (PYTHON === undefined) skip('AGENTDOJO_PYTHON names no Python with the package agentdojo')
-  const folder = mkdtempSync(path.join(tmpdir(), 'agentdojo-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const script = (name: string) => path.join(ROOT, 'test/fixtures/agentdojo', name)
   const { stdout, stderr, status } = spawnSync(PYTHON, [script('tasks.py'), folder, suite], {
     encoding: 'utf8',

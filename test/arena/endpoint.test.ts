@@ -1,8 +1,7 @@
 // @module-tag whole: it is about the benchmark, not the product
 // The arena with a scripted stand-in for a model, in both APIs: what is asked of it, what is made of its answers, and
 // what becomes of its failures.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { modelPlayer, type Endpoint } from '../../bench/arena/endpoint.ts'
@@ -13,6 +12,7 @@ import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
 import { needsWholeRun } from '@sandbridge/core/test/support/needs.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { startStubEndpoint, type Scene, type StubEndpoint } from './stub-endpoint.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 beforeEach(needsWholeRun)
 
@@ -74,8 +74,7 @@ describe.each(['openai', 'anthropic'] as const)('a model behind an endpoint (%s)
 })
 
 it('a run that was cut off goes on where it stopped', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'arena-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const out = path.join(folder, 'out.jsonl')
   const main = path.join(ROOT, 'bench/arena/main.ts')
   const run = async ({ url }: StubEndpoint) => {

@@ -2,7 +2,7 @@
 // This file verifies that published agents give their models what cells show: each runs with a stub instead of its
 // model.
 //   npm ci --prefix test/clients --ignore-scripts
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
@@ -93,7 +93,6 @@ it('opencode, gemini and qwen at once share a resident, and no variables', { tim
   onTestFinished(async () => {
     for (const pid of residents()) kill(pid, 'SIGTERM')
     await until(() => !residents().some((pid) => isAlive(pid)))
-    rmSync(home, { recursive: true, force: true, maxRetries: 10 })
   })
   const settings = { MCP_BRIDGE_RESIDENT: 'on idle=60' }
   const agents = (['opencode', 'gemini', 'qwen'] as const).map(async (name) => {

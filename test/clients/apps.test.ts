@@ -2,10 +2,9 @@
 // This file verifies apps in a real browser, with the published host and app sides of MCP Apps.
 //   npm ci --prefix test/clients --ignore-scripts
 import { createSocket } from 'node:dgram'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { rolldown } from 'rolldown'
@@ -14,6 +13,7 @@ import { launch } from '@sandbridge/core/test/support/browser-page.ts'
 import { fixtureServer, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 import { installed } from './installed.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** Of the specification, for a resource that declares nothing (MCP Apps 2026-01-26, Host Behavior). */
 const POLICY =
@@ -94,7 +94,7 @@ it.for(HOSTS)(
   "shows a server's app with its call in a host %s, and refuses what it asks for",
   async ([, policy], context) => {
     const { page, show } = await openHost(context, policy)
-    const file = path.join(mkdtempSync(path.join(tmpdir(), 'sb-apps-')), 'app.html')
+    const file = path.join(newFolder(), 'app.html')
     const script = (await bundled('app.js', context)).replaceAll('</script', '<\\/script')
     const html = `<!doctype html><html><body><p id="out"></p><script>${script}</script></body></html>`
     writeFileSync(file, html)

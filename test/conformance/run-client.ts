@@ -1,7 +1,5 @@
 // The client that the MCP conformance suite drives: our upstream side, with a user who agrees to everything.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import type { RemoteServer } from '../../packages/core/src/config/entries/server-definition.ts'
 import { BridgeError } from '../../packages/core/src/errors.ts'
 import { processContext } from '../../packages/core/src/config/settings/client-context.ts'
@@ -11,6 +9,7 @@ import { login } from '@sandbridge/sign-in/sign-in/login.ts'
 import { createTokenStore } from '../../packages/core/src/upstream/auth/token-store.ts'
 import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
 import { fileStore } from '../../packages/core/src/keep/files/file-store.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** A server that needs more logins cannot be satisfied. */
 const MAX_LOGINS = 3
@@ -36,7 +35,7 @@ const DOCUMENT = 'https://conformance-test.local/client-metadata.json'
  * @param write gets the lines of its log
  */
 export async function runClient({ url, scenario, context }: ClientRun, write: (line: string) => void): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'sb-'))
+  const folder = newFolder()
   const store = createTokenStore(fileStore(folder))
   const { client_secret: clientSecret, issuer } = context
   const clientId = scenario === 'auth/basic-cimd' ? DOCUMENT : context.client_id

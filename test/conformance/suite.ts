@@ -1,9 +1,9 @@
 // Finds the installed conformance suite and runs scenarios of it. Each start of it takes a second, so one process runs
 // all scenarios of a revision.
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const FOLDER = path.join(import.meta.dirname, 'node_modules')
 
@@ -53,7 +53,7 @@ export type ChecksOf = (scenario: string) => Check[]
 
 /** @param args which scenarios the suite runs, and how it reaches what it tests */
 export async function runSuite(args: readonly string[], env: Record<string, string> = {}): Promise<ChecksOf> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const folder = newFolder()
   const command = [SUITE, ...args, '--output-dir', folder]
   try {
     // Its exit code says that one of all scenarios failed.

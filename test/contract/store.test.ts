@@ -1,14 +1,11 @@
 // This file verifies what both kinds of store promise: a folder of this machine, and PostgreSQL. Two bridges use one
 // store in each test.
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openStores } from '../../packages/core/src/keep/open-stores.ts'
 import type { Stores } from '../../packages/core/src/keep/store.ts'
 import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
 import { NO_POSTGRES, TestPostgres } from '@sandbridge/postgres/test/support/postgres.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const KINDS = [
   { kind: 'files', reason: undefined },
@@ -35,14 +32,11 @@ describe.each(KINDS)('a store in $kind', ({ kind, reason }) => {
 
   beforeEach(async () => {
     if (reason !== undefined) skip(reason)
-    const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-store-'))
+    const stateDir = newFolder()
     const options = { stateDir, storage: await postgres?.database() }
     one = await openStores(options)
     two = await openStores(options)
-    onTestFinished(async () => {
-      await Promise.all([one.close(), two.close()])
-      await rm(stateDir, { recursive: true, force: true })
-    })
+    onTestFinished(async () => void (await Promise.all([one.close(), two.close()])))
   })
 
   it(`a document of ${kind} is missing at first, and is then what was written last, for every bridge`, async () => {

@@ -3,9 +3,9 @@
 // bridge reads JSON blocks, and every `sandbridge …` on a page is a command with these options.
 //   ```python                     runs; blocks of a page share one session, from top to bottom
 //   ```python no-run: a reason    does not run
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { commandLine } from '../../packages/core/src/cli/program.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { discoverServers } from '../../packages/core/src/config/discover.ts'
@@ -77,7 +77,6 @@ it('every JSON block of the documentation is valid', () => {
 /** What the bridge finds in a file in ~/MCPs: servers, and skipped entries. */
 async function readServers(file: string): Promise<{ names: string[]; skipped: unknown[] }> {
   const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   writeFileSync(path.join(home, 'MCPs/servers.json'), file)
   const env = bridgeEnv(home, { MCP_BRIDGE_ALLOW_SELF_SERVER: '1', MCP_BRIDGE_SOURCES: 'mcps' })
   const settings = readSettings(env, { home })

@@ -1,9 +1,9 @@
 // @module-tag whole: each block of the page about migration is run
 // A user of mcp-server-code-execution-mode changes one line in a config file. This file verifies, in every sandbox,
 // that the features that users' scripts and habits rely on work here, too. docs/migration.md has the same list.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   bridgeEnv,
   closeTestBridge,
@@ -251,7 +251,6 @@ describe('settings of the original', () => {
 
 it('doctor names the settings that have no effect here', async () => {
   const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const env = bridgeEnv(home, {
     MCP_BRIDGE_RUNTIME: 'pyodide',
     MCP_BRIDGE_IMAGE: 'python:3.12',

@@ -2,17 +2,16 @@
 // This file verifies the contents of the package: files that the README links to, and what a client waits for when it
 // starts the bridge.
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
 import { NPM } from '@sandbridge/core/test/support/npm-command.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('every file that README.md links to is in the package', () => {
   // npm writes its cache for this, too, and the home folder may be read-only.
-  const cache = mkdtempSync(path.join(tmpdir(), 'sb-npm-'))
-  onTestFinished(() => rmSync(cache, { recursive: true, force: true }))
+  const cache = newFolder()
   const [npm, ...words] = [...NPM, 'pack', '--cache', cache, '--dry-run', '--ignore-scripts', '--json'] as const
   const output = execFileSync(npm, words, { cwd: ROOT, encoding: 'utf8' })
   const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }]

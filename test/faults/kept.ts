@@ -1,12 +1,12 @@
 // Where a bridge of these tests stores its files, and how they are read again.
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
 import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { createTrustStore } from '../../packages/core/src/config/trust.ts'
 import { createLog } from '../../packages/core/src/util/log.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 export const settingsEnv = (home: string) => ({
   MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs'),
@@ -19,7 +19,7 @@ export const settingsEnv = (home: string) => ({
 
 /** A home with one server, `known`, that is never started. */
 export function makeKeptHome(): string {
-  const home = mkdtempSync(path.join(tmpdir(), 'sb-kept-'))
+  const home = newFolder()
   mkdirSync(path.join(home, 'MCPs'))
   writeFileSync(
     path.join(home, 'MCPs/servers.json'),

@@ -2,8 +2,7 @@
 // This file verifies a bridge without disk space, without write permission, and with few file descriptors: it reports
 // this where it matters, still runs cells, and loses nothing that was stored before.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fixtureServer, makeHome, REAL_SANDBOX, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
@@ -12,6 +11,7 @@ import { needsLinux, needsRoot, skip } from '@sandbridge/core/test/support/needs
 import { until } from '@sandbridge/core/test/support/processes.ts'
 import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const servers = { good: fixtureServer('raw.mjs', 'good') }
 
@@ -20,7 +20,7 @@ function homeOnDisk() {
   needsLinux('a disk of its own')
   needsRoot('a disk of its own')
   const home = makeHome(servers)
-  const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
+  const disk = newFolder()
   onTestFinished(() => {
     for (const folder of [home, disk]) rmSync(folder, { recursive: true, force: true })
   })

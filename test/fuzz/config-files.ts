@@ -1,10 +1,10 @@
 // Fuzzes config files of every client: an invalid one affects only its own servers, and never the start.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { discoverServers } from '../../packages/core/src/config/discover.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** Where each client stores its file, below the home folder. */
 const PLACES: Record<string, string> = {
@@ -19,7 +19,7 @@ const PLACES: Record<string, string> = {
 }
 
 const fixtures = new URL('../../packages/core/test/fixtures/config/', import.meta.url)
-const home = mkdtempSync(path.join(tmpdir(), 'fuzz-config-'))
+const home = newFolder()
 mkdirSync(path.join(home, 'MCPs'))
 writeFileSync(path.join(home, 'MCPs/own.json'), '{"mcpServers": {"untouched": {"command": "node"}}}')
 

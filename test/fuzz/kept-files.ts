@@ -1,6 +1,5 @@
 // Fuzzes files in the bridge's state folder: it opens any content of one of them, and loses nothing else.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
 import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
@@ -10,8 +9,9 @@ import { readSettings } from '../../packages/core/src/config/settings/settings.t
 import { createLog } from '../../packages/core/src/util/log.ts'
 import { settingsEnv } from '../faults/kept.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
-const home = mkdtempSync(path.join(tmpdir(), 'fuzz-kept-'))
+const home = newFolder()
 const env = settingsEnv(home)
 
 async function withBridge<T>(work: (bridge: OpenTenant) => Promise<T>): Promise<T> {

@@ -1,15 +1,14 @@
 // This file verifies which files are read and written, in a simulated hierarchy.
 // packages/bubblewrap/test/contract/bubblewrap-cgroup.test.ts tests the real kernel.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Cgroup, findCgroupParent } from './cgroup.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** A process in `/user/app/ours`, below folders with the given controllers. */
 function hierarchy(controllers: Record<string, string>, membership = '0::/user/app/ours\n') {
-  const root = mkdtempSync(path.join(tmpdir(), 'cgroup-'))
-  onTestFinished(() => rmSync(root, { recursive: true }))
+  const root = newFolder()
   const membershipFile = path.join(root, 'membership')
   writeFileSync(membershipFile, membership)
   mkdirSync(path.join(root, 'user/app/ours'), { recursive: true })

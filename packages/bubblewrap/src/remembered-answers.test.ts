@@ -1,14 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { RememberedAnswers } from './remembered-answers.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** A program that reports about itself, for bridges that share a cache folder. */
 function makeProgram(content = '\x7fELF, first') {
-  const folder = mkdtempSync(path.join(tmpdir(), 'answers-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const program = path.join(folder, 'python3')
   writeFileSync(program, content, 'latin1')
   const run = vi.fn(async () => ({ code: 0, stdout: `answer ${run.mock.calls.length}`, stderr: '', missing: false }))

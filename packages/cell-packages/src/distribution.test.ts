@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { startCells } from '@sandbridge/core/test/support/cell-runner.ts'
@@ -18,15 +17,10 @@ import {
 } from './distribution.ts'
 import { packageFiles } from './package-files.ts'
 import { PyodideProvider } from '../../core/src/isolation/pyodide/provider.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const TAG = 'cp314-cp314-pyemscripten_2026_0_wasm32'
 const info = { python: '3.14.2', abi_version: '2026_0' }
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 function lockOf(wheels: Record<string, { fileName: string; data: Buffer; depends?: string[] }>): LockFile {
   const packages = Object.entries(wheels).map(([name, { fileName, data, depends = [] }]) => {
@@ -83,7 +77,7 @@ it.each([
 })
 
 it('packages by name are fetched once, and have to be what the lock file says', async () => {
-  const folder = temporaryFolder()
+  const folder = newFolder()
   const { baseUrl, asked } = await serve({ [compiled.fileName]: compiled.data })
   const [outer] = resolvePackages(['outer'], lock)
   const told: string[] = []
@@ -96,9 +90,9 @@ it('packages by name are fetched once, and have to be what the lock file says', 
   await fetchWheels([outer!], options)
   expect(asked).toHaveLength(2)
   const forged = await serve({ [compiled.fileName]: Buffer.from('something else') })
-  await expect(fetchWheels([outer!], { ...forged, folder: temporaryFolder() })).rejects.toThrow(/wrong checksum/)
+  await expect(fetchWheels([outer!], { ...forged, folder: newFolder() })).rejects.toThrow(/wrong checksum/)
   const empty = await serve({})
-  await expect(fetchWheels([outer!], { ...empty, folder: temporaryFolder() })).rejects.toThrow(
+  await expect(fetchWheels([outer!], { ...empty, folder: newFolder() })).rejects.toThrow(
     /cannot be downloaded: HTTP 404/,
   )
 })
@@ -109,11 +103,11 @@ it('a mirror may redirect, and what it redirects to has to be what the lock file
   const [outer] = resolvePackages(['outer'], lock)
   const storage = await serve({ [compiled.fileName]: compiled.data })
   const good = await redirectTo(storage)
-  const folder = temporaryFolder()
+  const folder = newFolder()
   expect((await fetchWheels([outer!], { ...good, folder }))[0]?.data).toEqual(compiled.data)
   expect([good.asked, storage.asked]).toEqual([[compiled.fileName], [compiled.fileName]])
   const forged = await redirectTo(await serve({ [compiled.fileName]: makeWheel({ name: 'outer' }).data }))
-  const empty = temporaryFolder()
+  const empty = newFolder()
   await expect(fetchWheels([outer!], { ...forged, folder: empty })).rejects.toThrow(/wrong checksum/)
   expect(readdirSync(empty)).toEqual([])
 })
@@ -128,7 +122,7 @@ it('a download that breaks off keeps nothing, and the next one starts again', as
     if (isCut) response.write(compiled.data.subarray(0, compiled.data.length >> 1), () => response.destroy())
     else response.end(compiled.data)
   })
-  const folder = temporaryFolder()
+  const folder = newFolder()
   await expect(fetchWheels([outer!], { ...mirror, folder })).rejects.toMatchObject({
     message: expect.stringMatching(/^outer-.*\.whl cannot be downloaded: ./),
     hint: expect.stringContaining('mirror=URL'),
@@ -140,9 +134,9 @@ it('a download that breaks off keeps nothing, and the next one starts again', as
 it('packages by name are imported in a cell, compiled code and all', { timeout: 120_000 }, async () => {
   const { baseUrl } = await serve({ [compiled.fileName]: compiled.data })
   const tiny = makeWheel()
-  const file = path.join(temporaryFolder(), tiny.fileName)
+  const file = path.join(newFolder(), tiny.fileName)
   writeFileSync(file, tiny.data)
-  const cacheFolder = temporaryFolder()
+  const cacheFolder = newFolder()
   const provider = new PyodideProvider({
     cacheFolder,
     packages: (onProgress) => packageFiles(['outer', file], cacheFolder, { lock, baseUrl }, onProgress),

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { blame, forgetMissing, installAvailable, InstallError } from './missing-packages.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const NONE = { memory: undefined, kind: 'test' }
 const unknown = (name: string) =>
@@ -78,8 +76,7 @@ it.each([
 })
 
 it('a failure is remembered for the next start, until it is forgotten', async () => {
-  const memory = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(memory, { recursive: true, force: true }))
+  const memory = newFolder()
   const { attempt, attempts } = installer(['no-such'])
   const start = (kind: string) => installAvailable(['tiny', 'no-such'], { memory, kind }, attempt)
   const first = await start('one')

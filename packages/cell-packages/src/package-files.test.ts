@@ -1,29 +1,22 @@
 // Here the package index is a folder of wheels that pip's configuration names, so that no test needs a network.
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { makeWheel, type WheelOptions } from '@sandbridge/core/test/support/make-wheel.ts'
 import { needsIndex, needsPip } from '@sandbridge/core/test/support/needs.ts'
 import { packageFiles } from './package-files.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const TAG = 'cp314-cp314-pyemscripten_2026_0_wasm32'
 
-function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** A distribution of one package, whose file is in the cache already, beside an index with these packages. */
 function setUp(...ofIndex: WheelOptions[]) {
-  const cache = temporaryFolder()
-  const index = temporaryFolder()
+  const cache = newFolder()
+  const index = newFolder()
   vi.stubEnv('PIP_NO_INDEX', '1')
   vi.stubEnv('PIP_FIND_LINKS', index)
   vi.stubEnv('PIP_CONFIG_FILE', '/dev/null')
-  onTestFinished(() => void vi.unstubAllEnvs())
   for (const one of ofIndex) {
     const { fileName, data } = makeWheel(one)
     writeFileSync(path.join(index, fileName), data)
@@ -58,7 +51,7 @@ it('a package of the index comes with what it needs of the index and of the dist
 
 it('a folder with wheels of the distribution needs neither its address nor an index', async () => {
   const { get, index } = setUp()
-  const folder = temporaryFolder()
+  const folder = newFolder()
   for (const one of [
     { name: 'figures', version: '2.0', tag: TAG, requires: ['fast'], files: { 'figures.py': 'A = 2\n' } },
     { name: 'fast', tag: TAG, files: { 'fast.py': '' } },
@@ -98,7 +91,7 @@ it('without an index, packages of the distribution are there', async () => {
 it('a real index has a wheel for the platform of WebAssembly, and a pure one', { timeout: 120_000 }, async () => {
   needsIndex()
   const words = ['pydantic-core', 'tabulate']
-  const { files, missing } = await packageFiles(words, temporaryFolder(), undefined)
+  const { files, missing } = await packageFiles(words, newFolder(), undefined)
   expect(missing).toEqual([])
   const paths = files.map((file) => file.path).join('\n')
   expect(paths).toMatch(/pydantic_core.*wasm32-emscripten\.so/)

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -8,13 +7,13 @@ import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
 import { needsIndex, needsPip, needsProgram } from '@sandbridge/core/test/support/needs.ts'
 import { findPrograms } from '../../core/src/util/process/find-program.ts'
 import { runPip } from './pip.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('uv provides pip where the Python of this machine has none', { timeout: 120_000 }, async () => {
   needsProgram('uv')
   // uv gets pip itself from there.
   needsIndex()
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const [index, chosen] = ['index', 'chosen'].map((name) => path.join(folder, name)) as [string, string]
   for (const one of [index, chosen]) mkdirSync(one)
   const { fileName, data } = makeWheel({ name: 'table' })
@@ -26,7 +25,6 @@ it('uv provides pip where the Python of this machine has none', { timeout: 120_0
   // pip's own configuration chooses the index.
   vi.stubEnv('PIP_NO_INDEX', '1')
   vi.stubEnv('PIP_FIND_LINKS', index)
-  onTestFinished(() => void vi.unstubAllEnvs())
   await runPip(python, ['download', '--dest', chosen], { requirements: ['table'] })
   expect(readdirSync(chosen)).toEqual([fileName])
 })
@@ -35,8 +33,7 @@ it('runs no pip of the folder that the bridge runs in', { timeout: 120_000 }, as
   const name = process.platform === 'win32' ? 'py' : 'python3'
   needsProgram(name)
   if (findPrograms('uv').length === 0) needsPip()
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const run = path.join(folder, 'ran')
   for (const module of ['pip', 'runpy'])
     writeFileSync(path.join(folder, `${module}.py`), `open(${JSON.stringify(run)}, 'w')`)
@@ -44,7 +41,6 @@ it('runs no pip of the folder that the bridge runs in', { timeout: 120_000 }, as
   onTestFinished(() => process.chdir(before))
   process.chdir(folder)
   vi.stubEnv('PIP_NO_INDEX', '1')
-  onTestFinished(() => void vi.unstubAllEnvs())
   const [python] = findPrograms(name)
   spawnSync(python!, ['-m', 'pip'])
   expect(existsSync(run), 'Python itself runs it').toBe(true)
@@ -58,8 +54,7 @@ it('runs no pip of the folder that the bridge runs in', { timeout: 120_000 }, as
 /** A folder with an index of wheels, and source code that says whether it ran. */
 function wheelsAndSource(wheels: Record<string, (source: string) => string[]>) {
   needsPip()
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const [index, source, ran] = ['index', 'source', 'ran'].map((name) => path.join(folder, name)) as [
     string,
     string,
@@ -80,7 +75,6 @@ function wheelsAndSource(wheels: Record<string, (source: string) => string[]>) {
     ['PIP_NO_BUILD_ISOLATION', '0'],
   ])
     vi.stubEnv(name!, value)
-  onTestFinished(() => void vi.unstubAllEnvs())
   return { folder, index, source, ran, target: path.join(folder, 'target') }
 }
 

@@ -1,22 +1,21 @@
 // @module-tag whole: it installs packages
 // This file verifies `sandbridge packages`, and what a client is told of a package that is missing. The packages are
 // wheels made here, so that no test needs a network.
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
 import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
 import { needsRoot } from '@sandbridge/core/test/support/needs.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
-const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+const folder = newFolder()
 // The sandboxes of root run as another user.
 chmodSync(folder, 0o755)
 const env = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_CACHE_DIR: path.join(folder, 'cache') }
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function wheel(options?: Parameters<typeof makeWheel>[0]): string {
   const { fileName, data } = makeWheel(options)

@@ -1,15 +1,14 @@
 // This file verifies the behaviour without a network, with a fake engine that records its commands.
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { ensureImage, findImage } from './image.ts'
 import type { Engine } from './probe-engine.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 function offlineEngine(): { engine: Engine; asked: () => string[] } {
-  const folder = mkdtempSync(path.join(tmpdir(), 'offline-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const program = path.join(folder, 'engine')
   const script = `#!/bin/sh\necho "$1" >> ${folder}/asked\necho "dial tcp: lookup registry.test: no such host" >&2\nexit 1\n`
   writeFileSync(program, script)

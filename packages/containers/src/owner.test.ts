@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { isLeftover, newContainerName, removeLeftovers } from './owner.ts'
 import { needsLinux, needsPosix, needsRoot } from '@sandbridge/core/test/support/needs.ts'
 import { programOnPath } from '../test/support/program-on-path.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('a container of a running bridge is not a leftover', () => {
   expect(isLeftover(newContainerName())).toBe(false)
@@ -57,8 +57,7 @@ it.each([
 it('a leftover that something else removes meanwhile does not keep the others', async () => {
   needsPosix('the engine is a script')
   const left = [1, 2, 3].map((number) => `sandbridge-${2 ** 22 + number}-12345-abcdef`)
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-leftovers-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   for (const name of left) writeFileSync(path.join(folder, name), '')
   // Lists three containers, of which the second one is gone then. Like podman 4.3, it removes all it is given or none.
   programOnPath(

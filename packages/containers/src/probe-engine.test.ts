@@ -1,7 +1,7 @@
 // Recorded output of engines on machines that a test cannot have. packages/containers/test/contract tests this
 // machine's engines.
 import { hostname, release } from 'node:os'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { CommandResult } from '../../core/src/util/process/run-command.ts'
 import { commandEnvironment } from '../../core/src/util/process/find-program.ts'
 import { startPodmanMachine } from './podman-machine.ts'
@@ -50,7 +50,6 @@ describe('probeEngine', () => {
   it('an engine in a usual folder is found where the PATH of a graphical client lacks it', () => {
     needsPosix('Windows has other folders')
     vi.stubEnv('PATH', '/sbin')
-    onTestFinished(() => void vi.unstubAllEnvs())
     expect(commandEnvironment()['PATH']).toMatch(/^\/sbin:\/usr\/local\/bin:.*\/opt\/homebrew\/bin/)
   })
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -8,6 +8,7 @@ import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
 import { newContainerName } from './owner.ts'
 import { folderFor, profileFile, seccompProfileFile, visibleFolder } from './seccomp-file.ts'
 import { seccompProfile } from './seccomp-profile.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('the seccomp file differs where memory is not counted', () => {
   expect(readFileSync(seccompProfileFile(false), 'utf8')).toBe(seccompProfile(false))
@@ -40,13 +41,11 @@ it('the seccomp file of a dead bridge is removed, and that of a living one is no
 it('the error for a missing temporary folder names the seccomp file', () => {
   rmSync(seccompProfileFile(true))
   for (const name of ['TMPDIR', 'TEMP', 'TMP']) vi.stubEnv(name, '/nonexistent')
-  onTestFinished(() => void vi.unstubAllEnvs())
   expect(() => seccompProfileFile(true)).toThrow(/nonexistent is not writable/)
 })
 
 it('an engine of snap gets its files where it sees them', () => {
-  const home = mkdtempSync(path.join(tmpdir(), 'snap-'))
-  onTestFinished(() => rmSync(home, { recursive: true }))
+  const home = newFolder()
   const temporary = realpathSync(tmpdir())
   expect(visibleFolder('/snap/bin/docker', home, 'linux')).toBe(temporary)
   mkdirSync(path.join(home, 'snap/docker/common'), { recursive: true })
@@ -55,7 +54,6 @@ it('an engine of snap gets its files where it sees them', () => {
   const link = path.join(home, 'link')
   symlinkSync(temporary, link)
   vi.stubEnv('TMPDIR', link)
-  onTestFinished(() => void vi.unstubAllEnvs())
   expect(visibleFolder('/usr/bin/docker', home, 'linux')).toBe(temporary)
   const caches = path.join(realpathSync(home), 'Library/Caches/sandbridge')
   expect(visibleFolder('/opt/podman/bin/podman', home, 'darwin')).toBe(caches)
@@ -64,16 +62,12 @@ it('an engine of snap gets its files where it sees them', () => {
 
 it('two engines that see other folders have a profile each, below the one that each sees', () => {
   needsLinux('a home of macOS is simulated where it is none')
-  const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'mac-')))
-  onTestFinished(() => rmSync(home, { recursive: true }))
+  const home = realpathSync(newFolder())
   const ofLinux = profileFile('seccomp-x.json', () => 'x', 'podman')
   const { platform } = process
   vi.stubEnv('HOME', home)
   Object.defineProperty(process, 'platform', { value: 'darwin' })
-  onTestFinished(() => {
-    Object.defineProperty(process, 'platform', { value: platform })
-    vi.unstubAllEnvs()
-  })
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
   const ofMac = profileFile('seccomp-x.json', () => 'x', 'podman')
   expect(ofMac).toMatch(`${home}/Library/Caches/sandbridge/`)
   expect(folderFor('docker')).toBe(`${home}/Library/Caches/sandbridge`)

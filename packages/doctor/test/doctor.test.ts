@@ -1,9 +1,8 @@
 // @module-tag whole: it tries every wall
 // This file verifies the problems that `sandbridge doctor` finds, its fixes, and its exit codes.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkSandbox } from '../src/check-sandbox.ts'
 import { ensureBundle } from '../../core/src/isolation/pyodide/bundle.ts'
 import { KERNEL_FOLDER } from '../../core/src/util/package-root.ts'
@@ -21,7 +20,6 @@ interface Report {
 
 function doctorIn(servers: Record<string, ServerEntry>, env: Record<string, string> = {}) {
   const home = makeHome(servers)
-  onTestFinished(() => rm(home, { recursive: true, force: true }))
   const doctor = async (...args: string[]) => {
     const { code, stdout } = await runProgram(
       process.execPath,
@@ -153,7 +151,6 @@ describe.each(['podman', 'docker', 'bubblewrap'] as const)('a sandbox of %s', { 
   it(`doctor finds that a sandbox of ${name} holds: filter, processes, CPUs, time, memory and network`, async () => {
     await providerOrSkip(name)
     const home = makeHome({})
-    onTestFinished(() => rm(home, { recursive: true, force: true }))
     const limits = { MCP_BRIDGE_PIDS: '64', MCP_BRIDGE_CPUS: '0.5', MCP_BRIDGE_MEMORY: '256m' }
     const env = bridgeEnv(home, { ...runtimeEnv(name), ...limits })
     const { code, stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json', '--deep'], env)

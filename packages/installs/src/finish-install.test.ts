@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { groupExists } from '../../core/src/util/process/process-group.ts'
 import { leaveToFinish } from './finish-install.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const SIGNALS = 'Windows asks no process to end'
 
@@ -34,8 +34,7 @@ process.stdout.write('started')
 `
 
 async function start(last: number, source = MANAGER) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'finish-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  const folder = newFolder()
   const child = spawn(process.execPath, ['-e', source, '--', folder, String(last)], { detached: true })
   await once(child.stdout, 'data')
   const finish = (askAfterMs: number, killAfterMs: number, platform = process.platform) =>

@@ -1,15 +1,14 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { InstallWatch } from './install-watch.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const LIMITS = { timeoutMs: 1, firstMs: 100, quietMs: 300, maxMs: 60_000, lookMs: 20 }
 
 let folder: string
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'watch-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  folder = newFolder()
 })
 
 function watch(newOutput = () => '', limits = LIMITS) {

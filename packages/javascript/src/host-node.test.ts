@@ -1,24 +1,21 @@
 // This file verifies that bubblewrap finds a working Node wherever it is installed, and adds only one file of it.
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, copyFileSync, mkdirSync, realpathSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, expect, it, onTestFinished } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { startCells } from '@sandbridge/core/test/support/cell-runner.ts'
 import { makeNodeProvider, providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
 import { languageFiles } from './language-files.ts'
 import { withNode } from '@sandbridge/bubblewrap/host-node.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const { execPath } = process
-afterEach(() => {
-  process.execPath = execPath
-})
+afterEach(() => void (process.execPath = execPath))
 
 const SYSTEM = { id: 'x', binds: ['--ro-bind', '/usr', '/usr'], python: 'python3', environment: { PATH: '/usr/bin' } }
 
 /** Installs this machine's Node in an unusual folder. */
 function installedElsewhere(mode = 0o755): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'node-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const file = path.join(folder, 'bin', 'node')
   mkdirSync(path.dirname(file))
   copyFileSync(realpathSync(execPath), file)

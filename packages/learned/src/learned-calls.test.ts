@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import { createLog } from '../../core/src/util/log.ts'
 import type { Shape } from '../../core/src/calls/catalog/model/learned-types.ts'
 import { LearnedCalls } from './learned-calls.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const ISSUE = { server: 'key-of-hub', name: 'create_issue', print: 'one' }
 const SHAPE: Shape = { type: ['object'], properties: { owner: { type: ['string'] } }, required: ['owner'] }
@@ -14,10 +14,9 @@ let folder: string
 let now = Date.UTC(2026, 10, 25)
 
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'learned-'))
+  folder = newFolder()
   now = Date.UTC(2026, 10, 25)
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 /** As a bridge of its own has it. */
 async function opened(at = folder): Promise<LearnedCalls> {

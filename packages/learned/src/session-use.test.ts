@@ -1,7 +1,6 @@
 // What calls teach, and that the code of a cell, which chooses all searches and arguments, cannot teach anything else.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beginCatalogs, catalog, definition, GITHUB } from '@sandbridge/core/test/support/catalog-tools.ts'
 import { BridgeError } from '../../core/src/errors.ts'
@@ -10,25 +9,21 @@ import { createLog } from '../../core/src/util/log.ts'
 import { type Catalog } from '../../core/src/calls/catalog/catalog.ts'
 import type { Learned } from '../../core/src/calls/learned-part.ts'
 import { createLearned } from './session-use.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
-let end: () => Promise<void>
 let folder: string
 let known: Catalog
 let learned: Learned
 
 beforeEach(async () => {
-  end = beginCatalogs()
-  folder = mkdtempSync(path.join(tmpdir(), 'learned-'))
+  beginCatalogs()
+  folder = newFolder()
   known = catalog()
   learned = createLearned(fileStore(folder), createLog('error'))
   await known.tools('GitHub')
 })
-afterEach(async () => {
-  await end()
-  // It writes a moment after each change.
-  await learned.flush()
-  rmSync(folder, { recursive: true, force: true })
-})
+// It writes a moment after each change.
+afterEach(() => learned.flush())
 
 /** A session of the user. */
 function opened(by = learned) {

@@ -1,20 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { MemoryStore } from './memory-store.ts'
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
-
-function stateDir(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'memories-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
-}
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const SMALL = { keyChars: 5, memoryBytes: 40, totalBytes: 60, count: 2 }
 
 it('memories are values by key, for every bridge of the user', async () => {
-  const folder = stateDir()
+  const folder = newFolder()
   const [one, two] = [
     new MemoryStore(fileStore(path.join(folder, '.sandbridge'))),
     new MemoryStore(fileStore(path.join(folder, '.sandbridge'))),
@@ -30,7 +24,7 @@ it('memories are values by key, for every bridge of the user', async () => {
 })
 
 it('no update is lost when two bridges update one memory at once', async () => {
-  const folder = path.join(stateDir(), '.sandbridge')
+  const folder = path.join(newFolder(), '.sandbridge')
   const add = async (store: MemoryStore): Promise<void> => {
     for (;;) {
       const { value = '0', revision } = await store.load('count')
@@ -46,7 +40,7 @@ it('no update is lost when two bridges update one memory at once', async () => {
 })
 
 it('a memory that was deleted and saved again is another revision', async () => {
-  const store = new MemoryStore(fileStore(path.join(stateDir(), '.sandbridge')))
+  const store = new MemoryStore(fileStore(path.join(newFolder(), '.sandbridge')))
   await store.save('a', '1')
   const { revision } = await store.load('a')
   await store.remove('a')
@@ -63,12 +57,12 @@ it.each([
   ['a value that is too large', 'a', 'x'.repeat(50), /the limit of a memory is 40/],
 ])('a memory is refused with %s', async (_, key, value, reason) => {
   await expect(
-    new MemoryStore(fileStore(path.join(stateDir(), '.sandbridge')), SMALL).save(key, value),
+    new MemoryStore(fileStore(path.join(newFolder(), '.sandbridge')), SMALL).save(key, value),
   ).rejects.toThrow(reason)
 })
 
 it('memories are limited in number and in total bytes', async () => {
-  const store = new MemoryStore(fileStore(path.join(stateDir(), '.sandbridge')), SMALL)
+  const store = new MemoryStore(fileStore(path.join(newFolder(), '.sandbridge')), SMALL)
   await store.save('a', '1')
   await store.save('b', '1')
   await expect(store.save('c', '1')).rejects.toThrow(/2 memories/)
@@ -78,7 +72,7 @@ it('memories are limited in number and in total bytes', async () => {
 })
 
 it('a damaged file of memories stays as it is, and the error says where it is', async () => {
-  const folder = stateDir()
+  const folder = newFolder()
   const store = new MemoryStore(fileStore(path.join(folder, '.sandbridge')))
   await store.save('a', '1')
   writeFileSync(path.join(folder, '.sandbridge/memories.json'), 'damaged')

@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { CompiledKernels, type RunPython } from './compiled-kernel.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const kernel = {
   sources: Buffer.from('{}'),
@@ -13,9 +13,8 @@ const bytecode = Buffer.from('bytecode')
 
 let folder: string
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'compiled-kernel-'))
+  folder = newFolder()
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 function python() {
   const run = vi.fn<RunPython>(async () => ({

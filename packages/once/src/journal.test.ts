@@ -1,6 +1,5 @@
 // This file verifies what a journal keeps in memory and on the disk, for how long, and who can read it.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it, vi } from 'vitest'
 import type { JournaledCall } from '@sandbridge/core/parts'
@@ -11,14 +10,14 @@ import { createVault, type Vault } from '../../core/src/upstream/auth/vault.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { type Attempt, DAY_MS, Journal } from './journal.ts'
 import { JournalLog, readLog } from './journal-log.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const MB = 1 << 20
 const send = new CatalogTool('mail', 'mail', 'send', { name: 'send' })
 
 let folder: string
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'once-'))
-  return () => rmSync(folder, { recursive: true, force: true })
+  folder = newFolder()
 })
 
 function place(vault?: Vault, name = 'log') {

@@ -1,6 +1,5 @@
 // This file verifies whose journal a session goes on with: its own, or that of a session of its client that is over.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import type { CellJournal, Journals } from '@sandbridge/core/parts'
@@ -8,6 +7,7 @@ import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { createJournals } from './journals.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const CLIENT = 'c'.repeat(64)
 const send = new CatalogTool('mail', 'mail', 'send', { name: 'send' })
@@ -16,12 +16,9 @@ let folder: string
 let bridge: Journals
 let runs = 0
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'journals-'))
+  folder = newFolder()
   bridge = open()
-  return async () => {
-    await bridge.flush(true)
-    rmSync(folder, { recursive: true, force: true })
-  }
+  return () => bridge.flush(true)
 })
 
 const open = () => createJournals({ store: fileStore(folder), vault: undefined, log: SILENT })

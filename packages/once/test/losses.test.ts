@@ -1,8 +1,7 @@
 // @module-tag whole: it loses two hundred programs in several ways each
 // This file verifies that no interleaving of losses makes a write twice, or none: journals with their real logs, and a
 // server that counts.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -11,6 +10,7 @@ import type { CellJournal, JournaledSession } from '../../core/src/calls/once-pa
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { createJournals } from '../src/journals.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const OWNER = 'f'.repeat(64)
 const LOST = new Error('lost')
@@ -39,7 +39,7 @@ function asIfKilled(home: string): void {
 /** A bridge, its server, and a model that looks before it repeats a call whose outcome is unknown. */
 class World {
   readonly effects: string[] = []
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'losses-'))
+  readonly folder = newFolder()
   unknownCount = 0
   #journals = this.#open()
   #session = { isClosed: false, isLeft: false }
@@ -151,7 +151,7 @@ it('windows of a client whose bridge was killed make the writes of clean runs, i
   const windows = fc.array(fc.record({ texts, made: fc.nat(5), turn: fc.nat(9) }), { minLength: 2, maxLength: 4 })
   await fc.assert(
     fc.asyncProperty(windows, async (all) => {
-      const folder = mkdtempSync(path.join(tmpdir(), 'losses-'))
+      const folder = newFolder()
       const open = () => createJournals({ store: fileStore(folder), vault: undefined, log: SILENT })
       const effects: string[] = []
       let journals = open()
@@ -182,7 +182,6 @@ it('windows of a client whose bridge was killed make the writes of clean runs, i
         expect(sessions).toHaveLength(2 * all.length)
       } finally {
         await journals.flush(true)
-        rmSync(folder, { recursive: true, force: true })
       }
     }),
     { numRuns: 60, seed: 76 },

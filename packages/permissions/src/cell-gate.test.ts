@@ -1,10 +1,8 @@
 // This file verifies a thousand questions of as many sessions at once: few are open, the others are denied at once, and
 // all fail closed.
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import type { BridgeError } from '../../core/src/errors.ts'
 import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
 import { NO_EVENTS } from '../../core/src/observe/events/event-stream.ts'
@@ -20,16 +18,11 @@ import { CellPermissions } from './cell-gate.ts'
 import { stateOf } from './set-state.ts'
 import type { CellOf } from '../../core/src/calls/permissions/permissions-part.ts'
 import { Permissions } from '../../core/src/calls/permissions/permissions.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const COUNT = 1_000
 const MOST = 50
 const TOOL = new CatalogTool('hub', 'hub', 'send', { name: 'send', inputSchema: { type: 'object' } })
-
-function newFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-questions-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
 
 async function open(
   rules: object = { ask: ['hub__send', 'hub__send__all'] },

@@ -1,17 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { answerQuestion, KeptQuestions, listQuestions } from './kept-questions.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const ID = '0123456789abcdef'
 let stateDir: string
 let file: string
 beforeEach(() => {
-  stateDir = mkdtempSync(path.join(tmpdir(), 'questions-'))
-  onTestFinished(() => rmSync(stateDir, { recursive: true }))
+  stateDir = newFolder()
   file = path.join(stateDir, '.sandbridge/questions', `${ID}.json`)
 })
 

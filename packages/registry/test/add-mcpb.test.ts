@@ -97,7 +97,6 @@ async function setUp() {
     http.closeAllConnections()
     http.close()
     await registry.close()
-    rmSync(home, { recursive: true, force: true })
   })
   const address = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
   const offer = (

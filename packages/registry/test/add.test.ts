@@ -46,10 +46,7 @@ const weather = (version: string, more: object = {}) => ({
 async function setUp(servers = [listed(weather('1.0.0'))]) {
   const home = makeHome()
   const registry = await FakeRegistry.start(servers)
-  onTestFinished(async () => {
-    await registry.close()
-    rmSync(home, { recursive: true, force: true })
-  })
+  onTestFinished(() => registry.close())
   const bin = path.join(home, 'bin')
   mkdirSync(bin)
   // A jail hides /tmp, in which the clone may be, and shows the folder of the program.

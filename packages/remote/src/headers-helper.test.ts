@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { HeldSecrets } from '@sandbridge/core/config/secrets'
 import { helperAuth, withHelpersHeaders } from './headers-helper.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const url = 'https://s.example/mcp'
 const place = { env: { PATH: process.env['PATH'], OWN: 'own', MCP_BRIDGE_SIGN_IN_KEY: 'key' }, cwd: tmpdir() }
@@ -12,8 +13,7 @@ const serverWith = (headersHelper: string, headers: Record<string, string> = {})
 }
 /** A command, for any system's shell, that runs this. */
 function command(source: string): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'helper & more '))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   writeFileSync(path.join(folder, 'helper.cjs'), source)
   return `"${process.execPath}" "${path.join(folder, 'helper.cjs')}"`
 }

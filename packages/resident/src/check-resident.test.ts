@@ -1,15 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { VERSION } from '../../core/src/util/version.ts'
 import { checkResident } from './check-resident.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** A resident with these answers; without any, one that accepts connections and says nothing. */
 async function resident(status?: object): Promise<{ stateDir: string; log: string }> {
-  const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const stateDir = newFolder()
   const home = path.join(stateDir, '.sandbridge/run/x.d')
   mkdirSync(home, { recursive: true, mode: 0o700 })
   const log = path.join(home, 'log')
@@ -25,10 +25,7 @@ async function resident(status?: object): Promise<{ stateDir: string; log: strin
     if (status) socket.end(`\u0001${JSON.stringify({ status: about })}\n`)
   })
   await new Promise<void>((resolve) => server.listen(path.join(home, 's'), resolve))
-  onTestFinished(() => {
-    server.close()
-    rmSync(stateDir, { recursive: true, force: true })
-  })
+  onTestFinished(() => void server.close())
   return { stateDir, log }
 }
 

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { isOffInFile } from './own-resident.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it.each([
   ['{ "resident": { "mode": "off" } }', true],
@@ -16,8 +16,7 @@ it.each([
   ['{ "resident": "off" }', false],
   ['{ "resident": { "mode": "off" }', false],
 ])('settings.json switches the resident off as its other settings are read: %s', async (text, isOff) => {
-  const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(stateDir, { recursive: true }))
+  const stateDir = newFolder()
   writeFileSync(path.join(stateDir, 'settings.json'), text)
   expect(await isOffInFile({ home: '/nowhere', env: { MCP_BRIDGE_STATE_DIR: stateDir } })).toBe(isOff)
   // A variable outranks the file.

@@ -1,12 +1,11 @@
 // Over Unix sockets: the proof itself knows nothing of pipes.
 import { createHmac, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { PROOF_BYTES, proveAsRelay, proveAsResident } from './proof.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const SECRET = randomBytes(32)
 const OTHER = randomBytes(32)
@@ -54,7 +53,7 @@ class Side {
 
 async function connected(): Promise<{ relay: Side; resident: Side }> {
   needsPosix('Windows has no Unix sockets')
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-proof-'))
+  const folder = newFolder()
   const server = createServer({ allowHalfOpen: true })
   await new Promise<void>((resolve) => server.listen(path.join(folder, 's'), resolve))
   const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve))
@@ -65,7 +64,6 @@ async function connected(): Promise<{ relay: Side; resident: Side }> {
     socket.destroy()
     other.destroy()
     server.close()
-    rmSync(folder, { recursive: true, force: true })
   })
   return { relay: new Side(socket), resident: new Side(other) }
 }
@@ -216,7 +214,6 @@ it.each([
 ])('ends the connection of %s when the other side says nothing', async (_, begin) => {
   const sides = await connected()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
   const side = begin(sides)
   vi.advanceTimersByTime(4_900)
   expect(side.socket.destroyed).toBe(false)

@@ -1,16 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
 import { isInProfile } from '../../core/src/util/files/private-folder.ts'
 import { isKeptOut } from './run-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('a process that may not write to a folder of its user is kept out, and one that may leaves nothing there', () => {
   needsLinux('/sys is a folder of root that not even root can write to')
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const keptOut = (where: string, log: string): boolean => isKeptOut({ folder: where, log: path.join(where, log) })
   expect([keptOut('/sys', 'no.log'), keptOut(folder, 'no.log')]).toEqual([true, false])
   expect(readdirSync(folder)).toEqual([])
@@ -23,8 +22,7 @@ it('a process that may not write to a folder of its user is kept out, and one th
 })
 
 it("a folder is in a user's profile only where no link leads out of it", () => {
-  const root = mkdtempSync(path.join(tmpdir(), 'sb-profile-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const root = newFolder()
   const at = (...names: string[]): string => path.join(root, ...names)
   for (const folder of ['user/MCPs/run', 'user-two', 'shared/MCPs/run']) mkdirSync(at(folder), { recursive: true })
   symlinkSync(at('shared/MCPs'), at('user/linked'), 'junction')
@@ -37,8 +35,7 @@ it("a folder is in a user's profile only where no link leads out of it", () => {
 
 it('what is in the place of a log, and may be written to, lets nobody in', () => {
   needsLinux('/sys is a folder of root that not even root can write to')
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const at = (name: string): string => path.join(folder, name)
   writeFileSync(at('a.log'), '')
   symlinkSync(at('a.log'), at('link.log'))

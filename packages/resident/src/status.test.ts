@@ -1,17 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { controlLine, type FromResident } from './protocol.ts'
 import { makeRunFolder, residentPlace } from './run-folder.ts'
 import { stop } from './status.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** @returns the exit code of `sandbridge stop`, and what it prints, where a resident answers with this */
 async function stopWhere(answer: FromResident): Promise<{ code: unknown; printed: string }> {
   needsPosix('on Windows a resident listens on no file')
-  const state = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
+  const state = newFolder()
   const place = residentPlace(state, '0123456789abcdef0123')
   makeRunFolder(place)
   mkdirSync(place.home)
@@ -20,10 +19,7 @@ async function stopWhere(answer: FromResident): Promise<{ code: unknown; printed
   vi.stubEnv('MCP_BRIDGE_STATE_DIR', state)
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((printed += String(text)), true))
   const before = process.exitCode
-  onTestFinished(() => {
-    server.close()
-    rmSync(state, { recursive: true, force: true })
-  })
+  onTestFinished(() => void server.close())
   try {
     await stop()
     return { code: process.exitCode, printed }

@@ -1,19 +1,9 @@
 // @module-tag whole: client-mixing.test.ts has the wall between clients
 // What clients of a resident bridge and hostile programs of the same user can try against it, and what becomes of it.
 // Each group has a control in which the same attack, or its harmless twin, succeeds.
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -31,6 +21,7 @@ import { until } from '@sandbridge/core/test/support/processes.ts'
 import { isAlive, residentHome, sharedResidentHome } from '@sandbridge/core/test/support/resident-clients.ts'
 import type { RelayClient, ResidentHome } from '@sandbridge/core/test/support/resident-clients.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 runsTogether()
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
@@ -43,7 +34,7 @@ const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_POOL: '0' }
  */
 async function usersOf(entry: object, envs: [object, object], prepare?: (cwd: string) => void): Promise<unknown> {
   const home = makeHome({ it: { ...fixtureServer('whoami.mjs'), cwd: '/', ...entry } })
-  const folders = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-projects-')))
+  const folders = realpathSync(newFolder())
   const base = bridgeEnv(home, OBSERVERS)
   const bridge = await Bridge.open(readSettings({ ...base, MCP_BRIDGE_SOURCES: 'mcps' }, { home }), SILENT, {
     isResident: true,
@@ -418,7 +409,7 @@ describe('a client that never reads', () => {
     ['control: reads', true],
     ['loses its connection before 300 MB wait for it', false],
   ])('%s', async (_, reads) => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'sb-unread-'))
+    const folder = newFolder()
     const accepted = new Promise<Socket>((resolve) => {
       const server = createServer(resolve).listen(path.join(folder, 's'))
       atEnd(() => void server.close(() => rmSync(folder, { recursive: true, force: true })))

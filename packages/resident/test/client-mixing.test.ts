@@ -1,8 +1,7 @@
 // Nothing of one client of a resident bridge reaches another: not its environment, its folder, its rules, its project's
 // servers, or what it can be asked. Each attack is first made where it succeeds, on a bridge whose clients share the
 // context of whoever started it.
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Bridge } from '../../core/src/bridge/bridge.ts'
@@ -12,6 +11,7 @@ import { readSettings } from '../../core/src/config/settings/settings.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { bridgeEnv, fixtureServer, makeHome, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
 import { textOf } from '@sandbridge/core/test/upstream/definitions.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
 const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_POOL: '0' }
@@ -31,7 +31,7 @@ interface House {
 
 function house(servers: Parameters<typeof makeHome>[0]): House {
   const home = makeHome(servers)
-  const folders = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-projects-')))
+  const folders = realpathSync(newFolder())
   const base = bridgeEnv(home, OBSERVERS)
   return {
     context: (name, env = {}) => {

@@ -6,7 +6,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -16,7 +15,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -32,6 +30,7 @@ import {
   residentHome,
   sharedResidentHome,
 } from '@sandbridge/core/test/support/resident-clients.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 runsTogether()
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
@@ -395,7 +394,7 @@ describe.concurrent('answers that are kept', () => {
   })
 
   it('are not those of a client whose variables lead to other config files', { timeout: 120_000 }, async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'sb-claude-'))
+    const folder = newFolder()
     atEnd(() => rmSync(folder, { recursive: true, force: true }))
     writeFileSync(path.join(folder, '.claude.json'), JSON.stringify({ mcpServers: { hidden: WHO } }))
     const own = { CLAUDE_CONFIG_DIR: folder }
@@ -811,7 +810,7 @@ describe.concurrent('run serves its client itself', () => {
 
   /** A program that starts `run` where a filter of system calls answers `socket`, as that of a hardened service. */
   const underFilter = (answer: number): string => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'sb-filter-'))
+    const folder = newFolder()
     atEnd(() => rmSync(folder, { recursive: true, force: true }))
     const socket = process.arch === 'arm64' ? 198 : 41
     // Load the number of the call; if it is `socket`, answer so; otherwise allow it. linux/bpf_common.h

@@ -1,16 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, utimesSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { keep } from './package-copy.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('a process keeps the copy that it runs from, and removes those that no process has used for a day', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-copies-'))
+  const folder = newFolder()
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
-  onTestFinished(() => {
-    vi.useRealTimers()
-    rmSync(folder, { recursive: true, force: true })
-  })
   // The computer slept: no process could say that it uses its own.
   const dayBefore = new Date(Date.now() - 25 * 3_600_000)
   for (const name of ['own', 'of-another', 'unused', 'new']) {

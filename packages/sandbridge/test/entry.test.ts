@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { bridgeEnv, BUILT_CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 
 it('the entry is small, and loads what every version of Node has', () => {
@@ -16,7 +16,6 @@ it.each([
   ['its other files are missing', (name: string) => /^(cli|main)\.js$/.test(name), 'Cannot find module'],
 ])('a client is told that the program is damaged where %s', (_, isWhole, why) => {
   const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const [from, dist] = [path.dirname(BUILT_CLI), path.join(home, 'package/dist')]
   mkdirSync(dist, { recursive: true })
   writeFileSync(path.join(home, 'package/NOTICE'), '')
@@ -37,7 +36,6 @@ it.each([
 
 it('a package that was made of a checkout without its build says so', () => {
   const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const root = path.join(path.dirname(BUILT_CLI), '..')
   for (const name of ['package.json', 'packages/sandbridge/cli.cjs'])
     cpSync(path.join(root, name), path.join(home, name))
@@ -54,7 +52,6 @@ it('a package that was made of a checkout without its build says so', () => {
 
 it('a cell runs where HOME is relative', () => {
   const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const env = { ...bridgeEnv(home, { MCP_BRIDGE_RESIDENT: 'off' }), HOME: path.basename(home) }
   const words = [BUILT_CLI, 'exec', '-c', 'print(6 * 7)']
   const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: path.dirname(home), env, encoding: 'utf8' })

@@ -1,8 +1,7 @@
 // @module-tag whole: it installs other versions of Node
 // This file verifies that every version of Node that `engines` allows runs cells, and that others say what is needed.
 import { spawn, spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { bridgeEnv, BUILT_CLI, makeHome, REAL_SANDBOX } from '@sandbridge/core/test/support/bridge-process.ts'
 import { nodeOf } from '@sandbridge/core/test/support/other-node.ts'
 
@@ -10,7 +9,6 @@ vi.setConfig({ testTimeout: 400_000 })
 
 function newHome(): NodeJS.ProcessEnv {
   const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   return bridgeEnv(home, { ...REAL_SANDBOX, MCP_BRIDGE_RESIDENT: 'off' })
 }
 

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { BubblewrapProvider } from '../../src/provider.ts'
 import { startCells } from '@sandbridge/core/test/support/cell-runner.ts'
 import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
@@ -50,7 +50,6 @@ it.for(WAYS)('bubblewrap runs cells when the first python3 is %s', async ([, mak
   await providerOrSkip('bubblewrap')
   if (!existsSync(SYSTEM_PYTHON)) skip(`it needs ${SYSTEM_PYTHON}`)
   vi.stubEnv('PATH', `${make(visibleFolder())}:${process.env['PATH']}`)
-  onTestFinished(() => void vi.unstubAllEnvs())
   const provider = new BubblewrapProvider({ pidsCount: 128 })
   await provider.prepare()
   const cells = await startCells(provider)

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { BubblewrapProvider } from '../../src/provider.ts'
 import { findHostSystem } from '../../src/find-system.ts'
 import { startCells } from '@sandbridge/core/test/support/cell-runner.ts'
@@ -14,7 +14,6 @@ const SYSTEM_PYTHON = '/usr/bin/python3'
 
 function firstOnPath(folder: string): void {
   vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`)
-  onTestFinished(() => void vi.unstubAllEnvs())
 }
 
 /** A copy of the system's Python, with a package of its own. */

@@ -1,15 +1,15 @@
 // @module-tag whole: it installs pandas
 // This file runs the examples of README.md and docs/data.md with pandas, matplotlib and scikit-learn of the package
 // index, over the published servers that the page names.
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { published, ROOT, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
 import { makeProvider, whyNot } from '@sandbridge/core/test/support/engines.ts'
 import { skip, WHY_NOT_NOW, whyNoIndex } from '@sandbridge/core/test/support/needs.ts'
 import { openObserved, type ObservedBridge } from '@sandbridge/core/test/support/observed-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const CHART = path.join(ROOT, 'docs/data/sales.png')
 /** From 0 to 255. Another version of matplotlib places some text elsewhere. */
@@ -25,12 +25,11 @@ function examplesOf(page: string): string[] {
   return Array.from(text.matchAll(/^```python no-run: a test runs it [^\n]*\n([^]*?)^```$/gm), ([, code]) => code!)
 }
 
-const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+const folder = newFolder()
 const files = path.join(folder, 'files')
 const ends: (() => Promise<void>)[] = []
 afterAll(async () => {
   for (const end of ends) await end()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 /** A published server, installed without running anything, started as uvx does. */

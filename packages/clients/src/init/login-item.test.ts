@@ -1,15 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { checkLoginItem } from './checks/check-entries.ts'
 import { addLoginItem, removeLoginItem } from './login-item.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const BRIDGE = { command: '/opt/a b/node', args: ['/opt/50%/dist/cli.js'] }
 
 function machine(platform: NodeJS.Platform, code = 0, stdout = '') {
-  const home = mkdtempSync(path.join(tmpdir(), 'login-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = newFolder()
   const commands: string[] = []
   const run = async (command: string, args: readonly string[]) => {
     commands.push([command, ...args].join(' '))

@@ -1,13 +1,13 @@
 // @module-tag whole: features/init/init.test.ts has the journey
 // This file verifies `sandbridge init` in every client, compared with the library that registers servers in other
 // clients' files.
-import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseDocument } from '../../../core/src/config/formats/config-document.ts'
 import { bridgeEnv, BUILT_CLI, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** The command that works from the location of the program under test. */
 const COMMAND = { command: process.execPath, args: [BUILT_CLI] }
@@ -42,11 +42,9 @@ async function documentsIn(home: string): Promise<Record<string, unknown>> {
   return Object.fromEntries(await Promise.all(documents))
 }
 
-const emptyHome = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'init-e2e-'))
-
 /** What the library writes on a machine with every client it knows. */
 async function libraryHome(): Promise<string> {
-  const home = await emptyHome()
+  const home = newFolder()
   const { code, stderr } = await runProgram(
     process.execPath,
     ['--input-type=module', '--eval', LIBRARY],
@@ -60,7 +58,7 @@ async function libraryHome(): Promise<string> {
 
 describe('what would be changed', () => {
   it('sandbridge init shows its changes with --dry-run and --json, and writes nothing without --yes', async () => {
-    const home = await emptyHome()
+    const home = newFolder()
     await mkdir(path.join(home, '.claude'))
     const init = (...args: string[]) =>
       runProgram(process.execPath, [BUILT_CLI, 'init', ...args], bridgeEnv(home), { cwd: home })
@@ -102,7 +100,7 @@ describe('what would be changed', () => {
 
 describe('on a machine with every client', () => {
   it('sandbridge init lists tools directly where it is told to, also in an entry that is there', async () => {
-    const home = await emptyHome()
+    const home = newFolder()
     await mkdir(path.join(home, '.claude'))
     const file = path.join(home, '.claude.json')
     const init = (...args: string[]) =>
@@ -123,7 +121,7 @@ describe('on a machine with every client', () => {
     const expected = await documentsIn(await libraryHome())
     expect(Object.keys(expected).length).toBeGreaterThan(20)
 
-    const home = await emptyHome()
+    const home = newFolder()
     for (const file of Object.keys(expected)) await mkdir(path.join(home, path.dirname(file)), { recursive: true })
     await mkdir(path.join(home, '.claude'))
     // Gemini CLI shares its folder with another client, and OpenCode has two names for its file, so these files must
@@ -147,7 +145,7 @@ describe('on a machine with every client', () => {
   })
 
   it('sandbridge init leaves the servers of a client that it does not read where they are', async () => {
-    const home = await emptyHome()
+    const home = newFolder()
     const file = path.join(home, '.kimi-code/mcp.json')
     await mkdir(path.dirname(file))
     await writeFile(file, '{"mcpServers": {"other": {"command": "x"}}}')

@@ -1,8 +1,8 @@
 // @module-tag whole: commands, one of them in a terminal
 // This file verifies `sandbridge uninstall`: what it takes away, and what it keeps without a yes.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { bridgeEnv, BUILT_CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { inTerminal, needsTerminal } from '@sandbridge/core/test/support/in-terminal.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
@@ -10,7 +10,6 @@ import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 /** A home in which init has registered the bridge in Cursor; another entry was written by hand. */
 async function installed() {
   const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
   const at = (name: string): string => path.join(home, name)
   const env = bridgeEnv(home, { MCP_BRIDGE_CACHE_DIR: at('sandbridge-cache'), TERM: 'dumb' })
   for (const [file, text] of Object.entries({

@@ -1,9 +1,9 @@
 // @module-tag whole: init.test.ts has the journey
 // This file verifies what follows registering: servers are asked for their tools, the user may leave clients out, and
 // init says what to do next.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { bridgeEnv, BUILT_CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { inTerminal, needsTerminal, type Step } from '@sandbridge/core/test/support/in-terminal.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
@@ -12,7 +12,6 @@ import { tellers } from '@sandbridge/core/test/support/telling-bridge.ts'
 /** A home with a server of its own, and one in Cursor's file. */
 function homeWithCursor() {
   const home = makeHome({ own: fixtureServer('raw.mjs', 'good') })
-  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
   const file = path.join(home, '.cursor/mcp.json')
   mkdirSync(path.dirname(file))
   writeFileSync(file, JSON.stringify({ mcpServers: { jira: fixtureServer('raw.mjs', 'named', 'create_issue') } }))
@@ -97,7 +96,6 @@ it(
   async () => {
     needsTerminal()
     const home = makeHome()
-    onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
     const closed = { annotations: { openWorldHint: false } }
     const servers = tellers(home, {
       notes: closed,

@@ -1,11 +1,10 @@
 // This file verifies registering the bridge in clients: what is written, what is kept, and that everything can be
 // undone.
-import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, cp, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse as parseToml } from 'smol-toml'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { ServerDefinition } from '../../../core/src/config/entries/server-definition.ts'
 import { discoverServers } from '../../../core/src/config/discover.ts'
 import { applyInit } from '../../src/init/apply-init.ts'
@@ -19,6 +18,7 @@ import { planUndo, undoInit } from '../../src/init/undo/undo-init.ts'
 import { readSettings } from '../../../core/src/config/settings/settings.ts'
 import { expectMode } from '@sandbridge/core/test/support/modes.ts'
 import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
 const FIXTURES = fileURLToPath(new URL('../../../core/test/fixtures/config/', import.meta.url))
@@ -54,10 +54,9 @@ let home: string
 let stateDir: string
 
 beforeEach(async () => {
-  home = await mkdtemp(path.join(tmpdir(), 'init-'))
+  home = newFolder()
   stateDir = path.join(home, 'MCPs')
 })
-afterEach(() => rm(home, { recursive: true, force: true }))
 
 const at = (file: string): string => path.join(home, file)
 const text = (file: string): Promise<string> => readFile(at(file), 'utf8')

@@ -4,35 +4,32 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { packTar, type TarEntry } from 'modern-tar'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { RootTree } from './root-tree.ts'
 import { newAllowance, unpackTar, type Allowance } from './unpack-tar.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 let outside: string
 let root: string
 
 beforeEach(() => {
   needsPosix('an image has modes and links')
-  outside = mkdtempSync(path.join(tmpdir(), 'sb-tar-'))
+  outside = newFolder()
   root = path.join(outside, 'root')
   mkdirSync(root)
   writeFileSync(path.join(outside, 'secret'), 'secret')
-  onTestFinished(() => rmSync(outside, { recursive: true, force: true }))
 })
 
 const file = (name: string, body = 'x', mode = 0o644): TarEntry => ({

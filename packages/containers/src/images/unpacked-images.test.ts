@@ -1,26 +1,16 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { UnpackedImages } from './unpacked-images.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const DAY_MS = 86_400_000
 let cache: string
 let images: UnpackedImages
 
 beforeEach(() => {
-  cache = mkdtempSync(path.join(tmpdir(), 'sb-images-'))
+  cache = newFolder()
   images = new UnpackedImages(cache)
-  onTestFinished(() => rmSync(cache, { recursive: true, force: true }))
 })
 
 const unpackText = (text: string) => async (folder: string) => {

@@ -1,8 +1,7 @@
 // This file verifies that frames bypass an engine of this machine, and go through it wherever they cannot bypass it.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, readFileSync, readdirSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Sandbox } from '../../../core/src/isolation/provider.ts'
@@ -10,6 +9,7 @@ import { attachCells, MEMORY_BYTES, startCells } from '@sandbridge/core/test/sup
 import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
 import { runningProcesses } from '@sandbridge/core/test/support/processes.ts'
 import { programOnPath } from '../support/program-on-path.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const isDirect = ({ stdin, stdout }: Sandbox): boolean => stdin instanceof Socket && Object.is(stdin, stdout)
 
@@ -17,14 +17,10 @@ const socketsIn = (folder: string): string[] => readdirSync(folder).filter((name
 
 /** Uses an empty temporary folder until the test is over. */
 function emptyTemporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-tmp-'))
+  const folder = newFolder()
   // The engine may run as another user.
   chmodSync(folder, 0o1777)
   vi.stubEnv('TMPDIR', folder)
-  onTestFinished(() => {
-    vi.unstubAllEnvs()
-    rmSync(folder, { recursive: true })
-  })
   return folder
 }
 

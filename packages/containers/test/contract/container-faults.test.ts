@@ -1,8 +1,7 @@
 // @module-tag whole: engines that fail, each for some seconds
 // This file verifies real faults of engines and images: each is a clear error and affects nothing that worked.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { describeExit } from '../../../core/src/cell/kernel/channel.ts'
@@ -20,6 +19,7 @@ import { SLIM_IMAGE, whyNot } from '@sandbridge/core/test/support/engines.ts'
 import { until } from '@sandbridge/core/test/support/processes.ts'
 import { programOnPath } from '../support/program-on-path.ts'
 import { needsRoot } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const DOCKER_SOCKET = '/var/run/docker.sock'
 
@@ -28,7 +28,6 @@ const withImage = (engine: 'podman' | 'docker', image: string) =>
 
 function setEnv(name: string, value: string): void {
   vi.stubEnv(name, value)
-  onTestFinished(() => void vi.unstubAllEnvs())
 }
 
 describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
@@ -245,8 +244,7 @@ describe('engines', () => {
 
   it('proxies in docker’s configuration do not reach the sandbox', async () => {
     const provider = await providerOrSkip('docker')
-    const folder = mkdtempSync(path.join(tmpdir(), 'docker-config-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const folder = newFolder()
     const proxy = 'http://user:password@proxy.invalid:3128'
     writeFileSync(
       path.join(folder, 'config.json'),

@@ -12,7 +12,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readSettings } from '../../../core/src/config/settings/settings.ts'
@@ -23,6 +22,7 @@ import { findPrograms } from '../../../core/src/util/process/find-program.ts'
 import { openRoot } from '../../src/images/open-root.ts'
 import { startCells } from '@sandbridge/core/test/support/cell-runner.ts'
 import { IMAGE_CACHE, providerOrSkip, SLIM_IMAGE } from '@sandbridge/core/test/support/engines.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** A folder that every user can enter, on the disk with the images. */
 function makeFolder(): string {
@@ -36,7 +36,7 @@ function makeFolder(): string {
 async function provide(image: string, env: Record<string, string> = {}): Promise<Provider> {
   const folder = makeFolder()
   const all = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_IMAGE: image, MCP_BRIDGE_CACHE_DIR: folder, ...env }
-  const settings = readSettings(all, { home: mkdtempSync(path.join(tmpdir(), 'sb-home-')) })
+  const settings = readSettings(all, { home: newFolder() })
   const { provider } = await findProvider(
     settings,
     createLog('error', () => {}),
@@ -136,7 +136,6 @@ describe('a system for bubblewrap', () => {
       const bin = path.join(makeFolder())
       for (const name of ['bwrap', 'setpriv']) symlinkSync(findPrograms(name)[0]!, path.join(bin, name))
       vi.stubEnv('PATH', bin)
-      onTestFinished(() => void vi.unstubAllEnvs())
       expect(await lookInto(await provide(SLIM_IMAGE, env))).toEqual(['/usr/bin/python3', true, null, false])
       // `auto` takes it where no engine is usable. Those in usual folders are found without the PATH.
       for (const name of ['podman', 'docker'])

@@ -2,8 +2,7 @@
 // This file verifies MCP_BRIDGE_PACKAGES in containers: the image's own pip installs them once into a new image, from
 // its configured index. Here that is a folder of wheels in the image, so that no test needs a network.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { probeEngine } from '../../src/probe-engine.ts'
@@ -20,6 +19,7 @@ import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
 import { needsIndex, needsWholeRun, skip } from '@sandbridge/core/test/support/needs.ts'
 import { addPip, buildImage, hostPip, removeImages } from '@sandbridge/core/test/support/pip-image.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const LABEL = 'sandbridge.test=packages'
 const WITHOUT_PIP = 'localhost/sandbridge-test-no-pip:1'
@@ -36,7 +36,7 @@ function writeWheel(folder: string, { fileName, data }: ReturnType<typeof makeWh
 }
 
 describe.each(['podman', 'docker'] as const)('%s: packages that have to be installed', (engine) => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const folder = newFolder()
   const pip = hostPip()
   let problem = ''
 

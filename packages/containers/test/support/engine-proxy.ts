@@ -1,15 +1,15 @@
 // A socket in front of the container engine's own that can be cut: the engine is gone for its users, and keeps running
 // for all others.
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** Ends with the test. */
 export async function startEngineProxy(engineSocket: string): Promise<{ address: string; cut: () => void }> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'engine-'))
+  const folder = newFolder()
   chmodSync(folder, 0o755)
   const file = path.join(folder, 'engine.sock')
   const open = new Set<Socket>()
@@ -29,9 +29,6 @@ export async function startEngineProxy(engineSocket: string): Promise<{ address:
     server.close()
     for (const socket of open) socket.destroy()
   }
-  onTestFinished(() => {
-    cut()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  onTestFinished(cut)
   return { address: `unix://${file}`, cut }
 }

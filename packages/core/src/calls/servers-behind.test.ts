@@ -1,12 +1,10 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { beginCatalogs, catalog, definition } from '../../test/support/catalog-tools.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
 import { configuredServers, serversBehind } from './servers-behind.ts'
 
-let end: () => Promise<void>
-beforeEach(() => (end = beginCatalogs()))
-afterEach(() => end())
+beforeEach(beginCatalogs)
 
 const tool = (name: string, description = ''): UpstreamTool => ({ name, description, inputSchema: { type: 'object' } })
 

@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { nodeFileSystem } from './config-file.ts'
 import { Definitions } from './definitions.ts'
 import type { DiscoveredServers } from './entries/server-definition.ts'
 import { readSettings } from './settings/settings.ts'
+import { newFolder } from '../../test/support/new-folder.ts'
 
 function setUp() {
-  const home = mkdtempSync(path.join(tmpdir(), 'sb-definitions-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = newFolder()
   const file = path.join(home, 'servers.json')
   const write = (...names: string[]): void => {
     const entries = names.map((name) => [name, { command: 'true' }])

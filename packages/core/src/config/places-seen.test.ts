@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { needsLinks } from '../../test/support/needs.ts'
 import { areUnchanged, PlacesSeen } from './places-seen.ts'
+import { newFolder } from '../../test/support/new-folder.ts'
 
 let folder: string
 
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'sb-places-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  folder = newFolder()
 })
 
 const at = (...names: string[]) => path.join(folder, ...names)

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createTrustStore, textHash } from './trust.ts'
+import { newFolder } from '../../test/support/new-folder.ts'
 
 /** Windows puts the letter of a disk in front. */
 const [A, B, FILE] = ['/a', '/b', '/p/.mcp.json'].map((file) => path.resolve(file))
@@ -10,9 +10,8 @@ const [A, B, FILE] = ['/a', '/b', '/p/.mcp.json'].map((file) => path.resolve(fil
 let stateDir: string
 
 beforeEach(async () => {
-  stateDir = await mkdtemp(path.join(tmpdir(), 'trust-'))
+  stateDir = newFolder()
 })
-afterEach(() => rm(stateDir, { recursive: true, force: true }))
 
 const record = (): string => path.join(stateDir, '.sandbridge', 'trust.json')
 

@@ -1,15 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { needsLinks } from '../../test/support/needs.ts'
 import { readSettings } from './settings/settings.ts'
 import { UserDefinitions } from './user-definitions.ts'
+import { newFolder } from '../../test/support/new-folder.ts'
 
 it('a user whose .env is a broken symbolic link does not get the connections that others share', async () => {
   needsLinks()
-  const home = mkdtempSync(path.join(tmpdir(), 'sb-user-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = newFolder()
   const folder = path.join(home, 'ann')
   mkdirSync(folder)
   const shared = { servers: [], untrusted: [], found: [], skipped: [], files: [] }

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { needsLinks, needsPosix } from '../../test/support/needs.ts'
 import { JsonRecord } from './json-record.ts'
+import { newFolder } from '../../test/support/new-folder.ts'
 
 const parse = (json: unknown) => (Array.isArray(json) ? (json as number[]) : undefined)
 
@@ -12,10 +12,9 @@ describe('JsonRecord', () => {
   let folder: string
   let file: string
   beforeEach(() => {
-    folder = mkdtempSync(path.join(tmpdir(), 'record-'))
+    folder = newFolder()
     file = path.join(folder, 'deep/record.json')
   })
-  afterEach(() => rmSync(folder, { recursive: true, force: true }))
   const record = (damaged: 'empty' | { record: string; hint: string } = { record: 'The list', hint: 'Delete it.' }) =>
     new JsonRecord<number[]>({ document: file, empty: () => [], parse, damaged })
 
@@ -89,8 +88,7 @@ it.each([
   ['an older document', '{"n": 0}', '{\n  "n": 1\n}\n'],
 ])('a record that is a link to %s leaves what is not its own as it is', async (_, before, after) => {
   needsLinks()
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-linked-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const target = path.join(folder, 'elsewhere')
   const document = path.join(folder, 'record.json')
   writeFileSync(target, before)

@@ -1,13 +1,13 @@
 // Targets on the host for attacks: a file, an environment variable, listeners on loopback, a path to write. Detects
 // whether any was reached.
 import { createSocket } from 'node:dgram'
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { randomUUID } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
+import { newFolder } from '../support/new-folder.ts'
 
 export interface Canaries {
   /** The environment of a process on the host. */
@@ -20,7 +20,7 @@ export interface Canaries {
 }
 
 export async function openCanaries(): Promise<Canaries> {
-  const folder = await mkdtemp(join(tmpdir(), 'canary-'))
+  const folder = newFolder()
   const secret = `secret-${randomUUID()}`
   const file = join(folder, 'secret.txt')
   await writeFile(file, secret)

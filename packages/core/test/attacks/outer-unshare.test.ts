@@ -2,9 +2,8 @@
 // all of Node; and that Python runs in it.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { childArguments, nodeFlags, planMemory, underMemoryCap } from '../../src/isolation/pyodide/command.ts'
@@ -16,6 +15,7 @@ import { findPrograms } from '../../src/util/process/find-program.ts'
 import { needsLinux, needsRoot, skip } from '../support/needs.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
 import { sandboxVictim } from './victims.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 const REASON = 'bubblewrap is not installed'
 const without = (...missing: string[]): typeof weakerLayers => {
@@ -27,8 +27,7 @@ const without = (...missing: string[]): typeof weakerLayers => {
 const open = (bundle: string): OuterLayer => weakerLayers(process.execPath, bundle, REASON, () => []).at(-1)!
 
 async function readableFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'walled-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   await chmod(folder, 0o755)
   await writeFile(join(folder, 'child.cjs'), '')
   return folder

@@ -2,24 +2,23 @@
 // that this part alone stops.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { startOfBubblewrap, wallOrSkip, withoutFlag } from './wall.ts'
 import { needsRoot } from '../support/needs.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 /** The parts of a bundle that the wall needs, with a file that only root may read. */
 let bundle: string
 
 beforeAll(async () => {
-  bundle = await mkdtemp(join(tmpdir(), 'walled-'))
+  bundle = newFolder()
   await chmod(bundle, 0o755)
   await writeFile(join(bundle, 'child.cjs'), '')
   await writeFile(join(bundle, 'key'), 'ESCAPED: the key', { mode: 0o600 })
 })
-afterAll(() => rm(bundle, { recursive: true, force: true }))
 
 /** Runs a command in a separate process group, with an environment that holds a secret. Returns its output. */
 async function run([program, ...args]: string[], extraInput?: Buffer): Promise<string> {

@@ -2,22 +2,22 @@
 // This file verifies the embedded sandbox's memory, which is a copy of a process on some machine: it must contain
 // nothing of that machine or this one. pyodide-layers.test.ts has the control: that the search finds what is there.
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { homedir, hostname, tmpdir, userInfo } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { homedir, hostname, userInfo } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { newFolder } from '../support/new-folder.ts'
 
 const PROGRAM = fileURLToPath(new URL('../fixtures/sandboxes/search-memory.ts', import.meta.url))
 
 let base: string
 let cacheFolder: string
 beforeAll(async () => {
-  base = await mkdtemp(path.join(tmpdir(), 'memory-'))
+  base = newFolder()
   cacheFolder = path.join(base, 'canary-cache-folder')
 })
-afterAll(() => rm(base, { recursive: true, force: true }))
 
 /**
  * Starts a machine's bridge with a distinct word in every place that could be copied. Returns which of these and of

@@ -1,11 +1,10 @@
 // This file verifies discovery on real files: the effect of invalid files, which names win, what is trusted, and that
 // no secret leaves a definition.
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse as parseToml } from 'smol-toml'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { MAX_CONFIG_FILE_BYTES } from '../../src/config/config-file.ts'
 import { describeServers } from '@sandbridge/commands/describe-servers.ts'
@@ -15,19 +14,19 @@ import type { DiscoveredServers } from '../../src/config/entries/server-definiti
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { createTrustStore, textHash } from '../../src/config/trust.ts'
 import { needsPosix, skip } from '../support/needs.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 let root: string
 let home: string
 let project: string
 
 beforeEach(async () => {
-  root = await mkdtemp(path.join(tmpdir(), 'discover-'))
+  root = newFolder()
   home = path.join(root, 'home')
   project = path.join(root, 'project')
   await mkdir(path.join(home, 'MCPs'), { recursive: true })
   await mkdir(project)
 })
-afterEach(() => rm(root, { recursive: true, force: true }))
 
 async function write(folder: string, file: string, content: unknown): Promise<string> {
   const full = path.join(folder, file)

@@ -4,7 +4,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -12,7 +11,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import * as z from 'zod'
@@ -27,6 +25,7 @@ import { namedSettings, settingContext } from '../../src/config/settings/setting
 import { BridgeError } from '../../src/errors.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { needsPosix } from '../support/needs.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 plugIn(PACKAGES)
 
@@ -34,8 +33,7 @@ const isWindows = process.platform === 'win32'
 const SECRET = 'hunter2-hunter2-hunter2-hunter2-x'
 
 function makeHome(content?: string | object): { home: string; file: string } {
-  const home = mkdtempSync(path.join(tmpdir(), 'sb-settings-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = newFolder()
   const file = path.join(home, 'MCPs', 'settings.json')
   mkdirSync(path.dirname(file))
   if (content !== undefined)

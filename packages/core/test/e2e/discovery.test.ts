@@ -1,7 +1,6 @@
 // This file verifies how Python finds and calls upstream tools: every name of the system this project re-creates, with
 // published servers.
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -12,9 +11,10 @@ import {
   type TestBridge,
 } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 let bridge: TestBridge
-const folder = mkdtempSync(path.join(tmpdir(), 'sb-files-'))
+const folder = newFolder()
 
 beforeAll(async () => {
   writeFileSync(path.join(folder, 'note.txt'), 'hello from a file')

@@ -1,15 +1,13 @@
 // @module-tag whole: it starts bridges without a cache
 // This file verifies the first start of servers: listed before the first search, and told about while a package manager
 // installs them.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
 import { onPath, skip } from '../support/needs.ts'
 import { startNpmRegistry } from '../support/npm-registry.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 const hasResidents = process.platform !== 'win32'
 
@@ -28,8 +26,7 @@ it(
     const registry = await startNpmRegistry()
     onTestFinished(() => registry.close())
     const goOn = registry.pause()
-    const cache = mkdtempSync(path.join(tmpdir(), 'sb-npm-'))
-    onTestFinished(() => rmSync(cache, { recursive: true, force: true, maxRetries: 5 }))
+    const cache = newFolder()
     const env = {
       npm_config_registry: registry.url,
       npm_config_cache: cache,

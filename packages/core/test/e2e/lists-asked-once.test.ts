@@ -1,14 +1,14 @@
 // This file verifies that a server is asked for its tools once: over a start, a search, docs, calls, a second client
 // and a second start, in one home.
-import { mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 it('a server is asked for its tools once, by whichever client comes first', { timeout: 240_000 }, async () => {
-  const seen = path.join(mkdtempSync(path.join(tmpdir(), 'seen-')), 'seen')
+  const seen = path.join(newFolder(), 'seen')
   const home = makeHome({ hub: fixtureServer('raw.mjs', 'journal', seen) })
   const count = (method: string) => readFileSync(seen, 'utf8').split(`${method}\n`).length - 1
   let uses = 0

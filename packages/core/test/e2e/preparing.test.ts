@@ -1,14 +1,12 @@
 // @module-tag whole: it starts sandboxes without a cache
 // This file verifies what a client sees while its first cell waits for a sandbox to be prepared: the progress, then the
 // result or the reason of a failure.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { TestBridge } from '../support/bridge-process.ts'
 import { providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
 import { serveImage } from '../support/image-registry.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 interface Run {
   text: string
@@ -30,9 +28,8 @@ async function run(bridge: TestBridge, code: string): Promise<Run> {
 const isSignOfLife = (message: string): boolean => message.startsWith('Running for')
 
 function emptyFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const folder = newFolder()
   // A resident writes until it ends, some time after its last client.
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   return folder
 }
 

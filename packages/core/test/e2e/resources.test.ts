@@ -1,6 +1,4 @@
 // This file verifies resources and prompts of upstreams in Python, with the built bridge and published servers.
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -11,9 +9,10 @@ import {
   type TestBridge,
 } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 let bridge: TestBridge
-const folder = mkdtempSync(path.join(tmpdir(), 'sb-res-'))
+const folder = newFolder()
 
 beforeAll(async () => {
   bridge = await openTestBridge({

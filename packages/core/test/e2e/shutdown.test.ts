@@ -1,7 +1,6 @@
 // This file verifies that a bridge over stdio that is told to stop answers the open requests with what happened so far.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
 import { needsPosix } from '../support/needs.ts'
@@ -16,7 +15,6 @@ it('a bridge that gets SIGTERM in the middle of a cell answers over stdio before
   needsPosix('Windows ends a process at once')
   const home = makeHome()
   // A resident bridge goes on, and writes there what it keeps of the session.
-  onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 10 }))
   const child = spawn(process.execPath, [CLI], { env: bridgeEnv(home), stdio: ['pipe', 'pipe', 'ignore'] })
   const client = rawClient(child)
   client.send({

@@ -1,14 +1,13 @@
 // This file verifies rows of texts with the published file server, which returns all its listings as texts.
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { published } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 it('a cell processes the files that a listing names, and later searches show what a listing holds', async () => {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-rows-')))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = realpathSync(newFolder())
   mkdirSync(path.join(folder, 'more'))
   writeFileSync(path.join(folder, 'a.txt'), 'one\ntwo')
   writeFileSync(path.join(folder, 'b.txt'), 'three')

@@ -53,7 +53,6 @@ it('a file that has a list in place of its servers is reported with what is expe
 
 it('a valid file of servers is reported by no command', async () => {
   const home = makeHome()
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const { code, stdout, stderr } = await runCommand(['servers'], bridgeEnv(home))
   expect(stdout + stderr).toMatch(/^No MCP server is configured/)
   expect(code).toBe(0)

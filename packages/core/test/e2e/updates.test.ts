@@ -3,7 +3,7 @@
 // most of its code is loaded after that.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { bridgeEnv, BUILT_CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '../support/in-terminal.ts'
 import { installedPackage } from '../support/installed-package.ts'
@@ -62,7 +62,6 @@ it('a prompt goes on after its package was removed', async () => {
   needsTerminal()
   const installed = installedPackage()
   const home = makeHome(SERVERS)
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const typed = ['import time; time.sleep(5)', ...LATE.map(([code]) => code), 'exit']
   const prompt = runInTerminal(
     [process.execPath, installed.cli, 'shell'],

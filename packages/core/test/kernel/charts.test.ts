@@ -1,11 +1,11 @@
 // This file verifies how charts of Altair and Plotly are shown: as an image if their exporter is there, else as a web
 // page in an artifact. The libraries are imitated; packages/cell-packages/test/e2e/data-packages.test.ts has the real
 // ones.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Call, type Driver, startKernel } from './drive.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 /** What the kernel uses of both libraries. Like the real ones, they cannot show a chart by themselves. */
 const LIBRARIES = {
@@ -45,8 +45,7 @@ const PLOTLY = 'from plotly.basedatatypes import BaseFigure\n'
 
 async function start(exporters: Record<string, string> = {}): Promise<Driver> {
   const kernel = await startKernel()
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const files = { ...LIBRARIES, ...exporters }
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })

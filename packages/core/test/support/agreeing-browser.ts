@@ -1,11 +1,11 @@
 // A PATH whose browser belongs to a user who agrees to everything, for commands that open a sign-in page.
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { newFolder } from './new-folder.ts'
 
 /** A PATH with these programs before the machine's own. */
 export function pathWith(files: Record<string, string>): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-bin-'))
+  const folder = newFolder()
   for (const [name, source] of Object.entries(files)) {
     writeFileSync(path.join(folder, name), source)
     chmodSync(path.join(folder, name), 0o755)

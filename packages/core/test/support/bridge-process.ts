@@ -1,6 +1,6 @@
 // Starts the built bridge in a separate process with a throwaway home, and connects a real MCP client. None of our code
 // is mocked.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -11,6 +11,7 @@ import { HostedTransport } from './bridge-host/hosted-transport.ts'
 import { descendants } from './processes.ts'
 import { SANDBOX_CACHE } from './sandbox-cache.ts'
 import { linkCode, takeWarmCaches, WARM_CACHES } from './warm-files.ts'
+import { newFolder } from './new-folder.ts'
 
 export const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 /** What users have. */
@@ -87,7 +88,7 @@ export interface BridgeOptions {
  * has run before.
  */
 export function makeHome(servers: Record<string, ServerEntry | RemoteEntry> = {}): string {
-  const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-')))
+  const home = realpathSync(newFolder())
   mkdirSync(path.join(home, 'MCPs'))
   mkdirSync(path.join(home, 'cache'))
   mkdirSync(SANDBOX_CACHE, { recursive: true })

@@ -1,8 +1,4 @@
 // A catalog of two servers with a few tools, for tests.
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { Catalog } from '../../src/calls/catalog/catalog.ts'
 import type { CatalogOptions } from '../../src/calls/catalog/catalog-options.ts'
 import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
@@ -10,6 +6,7 @@ import { BridgeError } from '../../src/errors.ts'
 import { fileStore } from '../../src/keep/files/file-store.ts'
 import { createLog } from '../../src/util/log.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
+import { newFolder } from './new-folder.ts'
 
 export const GITHUB: UpstreamTool[] = [
   {
@@ -54,12 +51,11 @@ export const asked: string[] = []
 let folder = ''
 let store = fileStore('')
 
-/** For beforeEach: no catalog is kept yet, and no server was asked. Returns what removes the catalogs of the test. */
-export function beginCatalogs(): () => Promise<void> {
-  folder = mkdtempSync(path.join(tmpdir(), 'catalog-'))
+/** For beforeEach: no catalog is kept yet, and no server was asked. */
+export function beginCatalogs(): void {
+  folder = newFolder()
   store = fileStore(folder)
   asked.length = 0
-  return () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
 /** A catalog of both servers; catalogs of one test share the books. */

@@ -3,19 +3,18 @@
 // from loopback addresses.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
+import { newFolder } from './new-folder.ts'
 
 const MANIFEST_TYPE = 'application/vnd.docker.distribution.manifest.v2+json'
 
 /** @returns the name to pull the image by; the image and the registry end with the test */
 export async function serveImage(image: string): Promise<string> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-registry-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const { status, stderr } = spawnSync('sh', ['-c', `docker save ${image} | tar -x -C ${folder}`])
   if (status !== 0) throw new Error(String(stderr))
   const [saved] = JSON.parse(readFileSync(path.join(folder, 'manifest.json'), 'utf8')) as [

@@ -1,9 +1,8 @@
 // The built package in a folder of its own, as a package manager installs, replaces and removes it.
-import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { onTestFinished } from 'vitest'
 import { ROOT } from './bridge-process.ts'
+import { newFolder } from './new-folder.ts'
 
 export interface InstalledPackage {
   cli: string
@@ -14,8 +13,7 @@ export interface InstalledPackage {
 }
 
 export function installedPackage(): InstalledPackage {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-pkg-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const place = path.join(folder, 'node_modules/sandbridge')
   const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
   const uninstall = (): void => rmSync(path.join(folder, 'node_modules'), { recursive: true })

@@ -1,10 +1,10 @@
 // Skips tests that this machine cannot run, by name and with the reason: a skip without one fails the run. A reason
 // that begins with `only on` tells CI that no installation helps.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { runningTest } from './at-end.ts'
+import { newFolder } from './new-folder.ts'
 
 /** Skips the running test, or in `beforeEach` the next one. */
 export function skip(reason: string): never {
@@ -40,7 +40,7 @@ export function needsIndex(): void {
 /** The same for `beforeAll`, where no test runs yet; undefined where there is one. */
 export function whyNoIndex(): string | undefined {
   if (!hasPip()) return NO_PIP
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const folder = newFolder()
   const words = ['download', '--quiet', '--no-deps', '--only-binary', ':all:', '--retries', '0', '--dest', folder]
   const { status } = spawnSync('python3', ['-m', 'pip', ...words, 'tabulate'], { cwd: '/', timeout: 30_000 })
   rmSync(folder, { recursive: true, force: true })
@@ -87,7 +87,7 @@ export function needsPosix(why: string): void {
 
 /** Needs symbolic links of files, which take a privilege on Windows: administrators and developers have it. */
 export function needsLinks(): void {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const folder = newFolder()
   try {
     symlinkSync('nothing', path.join(folder, 'link'))
   } catch {

@@ -1,6 +1,5 @@
 // A bridge in the test's own process, with a client of its server and a list of its events.
 import { writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type CallToolResult, Client, type ClientCapabilities, InMemoryTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
@@ -91,7 +90,6 @@ export async function openObserved(
   atEnd(async () => {
     for (const one of clients) await one.close()
     await bridge.close()
-    await rm(home, { recursive: true, force: true, maxRetries: 3 })
   })
   return {
     bridge,

@@ -1,11 +1,11 @@
 // Stands in the place of packages/core/src/isolation/pyodide/provider.ts in the bridge of plain-bridge.mjs, and in that
 // of a bridge in the test's own process.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { PyodideProvider as Embedded, type PyodideOptions } from '../../src/isolation/pyodide/provider.ts'
 import type { Sandbox, SandboxLimits } from '../../src/isolation/provider.ts'
 import { startPlainKernel } from './plain-kernel.ts'
+import { newFolder } from './new-folder.ts'
 
 /** A cell that fills the memory must not fill that of the machine. An interpreter reserves more than it uses. */
 const MEMORY_BYTES = 2 ** 31
@@ -26,7 +26,7 @@ export class PyodideProvider extends Embedded {
   override async start(limits: SandboxLimits): Promise<Sandbox> {
     const python = this.#python
     if (python === undefined) return super.start(limits)
-    const folder = mkdtempSync(path.join(tmpdir(), 'sb-cells-'))
+    const folder = newFolder()
     const home = path.join(folder, 'home')
     const cwd = path.join(folder, 'workspace')
     for (const one of [home, cwd]) mkdirSync(one)

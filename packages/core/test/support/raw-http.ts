@@ -1,9 +1,6 @@
 // The HTTP service of a bridge without sandboxes, and raw requests that no client library would send.
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { type IncomingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeAll, onTestFinished } from 'vitest'
@@ -13,6 +10,7 @@ import type { MakeOffer } from '../../src/serve/mcp/offer.ts'
 import { createLog } from '../../src/util/log.ts'
 import { HTTP_LIMITS, serveHttp } from '@sandbridge/http/serve-http.ts'
 import { HTTP_SETTINGS } from '@sandbridge/http/settings.ts'
+import { newFolder } from './new-folder.ts'
 
 export const TOKEN = 'a token of these tests'.replaceAll(' ', '-')
 
@@ -48,7 +46,7 @@ export function useHttpBridge() {
   const log: string[] = []
   let bridge: Bridge
   beforeAll(async () => {
-    const home = mkdtempSync(path.join(tmpdir(), 'sb-http-'))
+    const home = newFolder()
     const env = {
       MCP_BRIDGE_SOURCES: 'mcps',
       MCP_BRIDGE_POOL: '0',
@@ -60,10 +58,7 @@ export function useHttpBridge() {
       settings,
       createLog('debug', (line) => log.push(line)),
     )
-    return async () => {
-      await bridge.close()
-      await rm(home, { recursive: true, force: true })
-    }
+    return () => bridge.close()
   })
 
   async function serve({

@@ -1,13 +1,11 @@
 // A bubblewrap that can create no namespace, as on systems that forbid it.
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { onTestFinished } from 'vitest'
+import { newFolder } from './new-folder.ts'
 
 /** A folder for the front of PATH, deleted with the test. */
 export function refusingBubblewrap(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'bwrap-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   chmodSync(folder, 0o755)
   const script = '#!/bin/sh\nexec /usr/bin/bwrap --unshare-user --disable-userns "$@"\n'
   writeFileSync(path.join(folder, 'bwrap'), script, { mode: 0o755 })

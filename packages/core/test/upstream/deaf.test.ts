@@ -1,13 +1,12 @@
 // This file verifies what becomes of a server that runs and does not answer any more.
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { isAlive, open, raw, textOf, until } from './support.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 async function deafServer(callTimeoutMs?: number) {
-  const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
-  onTestFinished(() => rm(folder, { recursive: true, maxRetries: 5 }))
+  const folder = newFolder()
   const file = join(folder, 'file')
   let now = 0
   const definition = { ...raw('goes-deaf', file), ...(callTimeoutMs !== undefined && { callTimeoutMs }) }

@@ -1,19 +1,18 @@
 // This file verifies the life of upstreams: stopped when idle, limited in number, and the requests that they may send.
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
 import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
 import type { Reached } from '../../src/upstream/lifecycle/upstream-place.ts'
 import { expandTransport } from '../../src/config/entries/expand.ts'
 import { rawRemote, remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { isAlive, open, raw, textOf, until } from './support.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 async function temporaryFile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
+  const folder = newFolder()
   // The bridge may still be writing what it has learned.
-  onTestFinished(() => rm(folder, { recursive: true, maxRetries: 5 }))
   return join(folder, 'file')
 }
 
@@ -196,7 +195,6 @@ describe('what a server may ask for', () => {
     const upstreams = open([definition], { requests: () => ({ elicit }) })
     await upstreams.listTools('asks')
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-    onTestFinished(() => void vi.useRealTimers())
     expect(JSON.parse(textOf(await upstreams.callTool('asks', 'ask', {})))).toEqual({ action: 'decline' })
   })
 

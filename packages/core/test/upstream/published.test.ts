@@ -1,14 +1,13 @@
 // @module-tag whole: it runs published servers
 // Runs against the published reference servers over stdio.
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { open, published, textOf } from './support.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 async function temporaryFolder(): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'upstream-')))
-  onTestFinished(() => rm(folder, { recursive: true }))
+  const folder = await realpath(newFolder())
   return folder
 }
 

@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises'
+import { readFile, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { shellWord } from '../../src/config/secrets/command-line.ts'
 import { isAlive, open, program, raw, textOf, until } from './support.ts'
+import { newFolder } from '../support/new-folder.ts'
 
 const RAW = join(import.meta.dirname, '../fixtures/servers/raw.mjs')
 
 async function temporaryFile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
+  const folder = newFolder()
   return join(folder, 'file')
 }
 
@@ -34,7 +34,6 @@ describe('starting', () => {
 
   it("a server gets its own environment and a few harmless variables, and not the bridge's", async () => {
     vi.stubEnv('SANDBRIDGE_TEST_SECRET', 'hunter2')
-    onTestFinished(() => void vi.unstubAllEnvs())
     const definition = raw('good')
     Object.assign(definition.transport, { env: { MINE: 'yes' } })
     const upstreams = open([definition])

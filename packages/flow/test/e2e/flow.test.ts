@@ -1,8 +1,7 @@
 // @module-tag whole: its conversations take a tenth of all processor time
 // This file verifies what docs/flow.md promises, with the built bridge and servers that return what a test gives them:
 // where values came from, what the model has read, and which calls ask because of it.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -16,6 +15,7 @@ import { until } from '@sandbridge/core/test/support/processes.ts'
 import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
 import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
 import { caught, sharedTellingBridge, tellers, tellingBridge } from '@sandbridge/core/test/support/telling-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const EVIL = 'mallory@evil.example'
 const MAIL = {
@@ -45,7 +45,7 @@ const orderOf = (end: string) => ORDER.replaceAll(/\w{2,}/g, `$&${end}`)
 
 /** A server whose descriptions, log, progress, resources and prompts say this. */
 function saying(words: string): ReturnType<typeof fixtureServer> {
-  const file = path.join(mkdtempSync(path.join(tmpdir(), 'saying-')), 'words')
+  const file = path.join(newFolder(), 'words')
   writeFileSync(file, words)
   return fixtureServer('saying.mjs', file)
 }
@@ -340,7 +340,7 @@ runtime.save_artifact(text[:60] + ".txt", "1")
   })
 
   it('counts in every session of a client that names its sessions by handle', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'flow-'))
+    const folder = newFolder()
     const http = await startHttpBridge({
       servers: tellers(folder, { mail: MAIL, files: {} }),
       env: { MCP_BRIDGE_FLOW: 'deny', MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '5' },
@@ -405,7 +405,7 @@ describe('what is said beside results', () => {
   })
 
   it('counts the answer to a client before a cell has ended, and what it prints meanwhile', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'flow-'))
+    const folder = newFolder()
     const shownBy = { late: { order: orderOf('late') }, live: { order: orderOf('live') }, files: {} }
     // One session: what was not shown comes before what was.
     const { client, connect } = await openObserved({

@@ -1,15 +1,13 @@
 // This file verifies that the token is created once and stored where only its owner can read it.
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { keptToken, tokenFile } from './kept-token.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 function newFile(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-token-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   return tokenFile(folder)
 }
 

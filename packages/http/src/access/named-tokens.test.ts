@@ -1,14 +1,13 @@
 // This file verifies which tokens are accepted, that only their hashes are kept, and how they are compared.
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createLog } from '../../../core/src/util/log.ts'
 import { createFindClient } from './find-client.ts'
 import { NamedTokens } from './named-tokens.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const compare = vi.hoisted(() => vi.fn())
 vi.mock('node:crypto', async (importOriginal) => {
@@ -19,8 +18,7 @@ vi.mock('node:crypto', async (importOriginal) => {
 const OWN = 'the-bridges-own-token'
 
 function setUp() {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-tokens-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const lines: string[] = []
   const named = new NamedTokens(fileStore(path.join(folder, '.sandbridge')))
   const log = createLog('debug', (line) => lines.push(line))
@@ -50,7 +48,6 @@ it('a named token is accepted from its creation until it expires', async () => {
 
 it('a named token expires while the bridge runs', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
   const { named, find } = setUp()
   const token = await named.create('ann', new Date(Date.now() + 1_000))
   vi.setSystemTime(Date.now() + 999)

@@ -61,7 +61,6 @@ it('the cell of an older client that lost the connection of its call goes on whi
 it('the cell of an older client that comes back in time goes on', async () => {
   const { call, signal, ping, openStream } = await startCell()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
   call.destroy()
   expect((await ping()).status).toBe(200)
   const stream = openStream()

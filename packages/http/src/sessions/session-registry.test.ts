@@ -1,5 +1,5 @@
 // This file verifies which sessions are kept, which are ended to make room, and when an unused session ends.
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Session } from '../../../core/src/cell/session/session.ts'
 import { keptForClient } from '../../../core/src/cell/session/kept-for.ts'
 import { SessionHandles } from './session-handles.ts'
@@ -44,7 +44,6 @@ function setUp(max: number) {
 }
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 describe('a handle', () => {
   it('a session handle leads to its session only', async () => {

@@ -1,9 +1,7 @@
 // This file verifies what TLS gives clients, and that strangers cannot use up more of the bridge with TLS than without.
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { writeFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { connect as connectSecurely, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -11,12 +9,12 @@ import { openService, TOKEN } from '../../test/support/http-service.ts'
 import { makeCertificate, type Pair } from '@sandbridge/core/test/support/make-certificate.ts'
 import type { HTTP_LIMITS } from '../serve-http.ts'
 import { readTls } from './tls-files.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const pair = makeCertificate()
 
 function files({ cert, key }: Pair) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-tls-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const paths = { cert: path.join(folder, 'cert.pem'), key: path.join(folder, 'key.pem') }
   writeFileSync(paths.cert, cert)
   writeFileSync(paths.key, key)

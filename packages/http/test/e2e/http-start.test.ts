@@ -2,7 +2,6 @@
 // This file verifies how `sandbridge run --http` starts: where it listens, who learns the token, and what it refuses.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
@@ -13,7 +12,6 @@ import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 const TOKEN = 'chosen-by-the-user'
 
 async function tryToStart(address: string, env: Record<string, string> = {}, home = makeHome()) {
-  onTestFinished(() => rm(home, { recursive: true, force: true }))
   return runProgram(process.execPath, [CLI, 'run', '--http', address], bridgeEnv(home, env))
 }
 

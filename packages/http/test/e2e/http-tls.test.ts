@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises'
 import { request } from 'node:https'
 import path from 'node:path'
 import { connect } from 'node:tls'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
 import { makeCertificate, type Pair } from '@sandbridge/core/test/support/make-certificate.ts'
@@ -43,7 +43,6 @@ function servedName({ url }: HttpBridge): Promise<string> {
 
 function tryToStart(...args: string[]) {
   const home = makeHome()
-  onTestFinished(() => rm(home, { recursive: true, force: true }))
   return runProgram(process.execPath, [CLI, 'run', ...args], bridgeEnv(home))
 }
 

@@ -1,8 +1,7 @@
 // @module-tag whole: users.test.ts has the journey of two users
 // This file verifies that a user of a shared bridge has servers, secrets and sign-ins of their own, which other users
 // cannot reach.
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { pathWithBrowser } from '@sandbridge/core/test/support/agreeing-browser.ts'
@@ -13,6 +12,7 @@ import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { until } from '@sandbridge/core/test/support/processes.ts'
 import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const sandbridge = ({ home }: HttpBridge, ...args: string[]) => runCommand(args, bridgeEnv(home), { cwd: home })
 
@@ -60,7 +60,7 @@ const TOKEN = 'annsTokenThatNobodySees4711'
 const CAPABILITIES = 'resource://mcp-server-code-execution-mode/capabilities'
 
 it('variables in the folder of a user fill in the shared definitions for that user, and are taken out of the record and of errors', async () => {
-  const journals = mkdtempSync(path.join(tmpdir(), 'sb-journals-'))
+  const journals = newFolder()
   const [ofAll, ofAnn] = [path.join(journals, 'of-all'), path.join(journals, 'of-ann')]
   const hub = { ...fixtureServer('ruled.mjs', '${env:HUB_JOURNAL}'), env: { HUB_TOKEN: '${env:HUB_TOKEN:-none}' } }
   const bridge = await startHttpBridge({

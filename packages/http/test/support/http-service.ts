@@ -1,10 +1,7 @@
 // Serves a bridge over HTTP in the test's process, so that limits can be small. No sandbox is started.
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { type RequestOptions } from 'node:http'
 import { request as secureRequest } from 'node:https'
 import { request as plainRequest } from 'node:http'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
@@ -13,6 +10,7 @@ import { addSettings, readSettings } from '../../../core/src/config/settings/set
 import { createLog } from '../../../core/src/util/log.ts'
 import { HTTP_LIMITS, type HttpOptions, serveHttp } from '../../src/serve-http.ts'
 import { HTTP_SETTINGS } from '../../src/settings.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 addSettings('HTTP', HTTP_SETTINGS)
 
@@ -26,7 +24,7 @@ interface ServiceOptions {
 
 /** Ends with the test. */
 export async function openService({ env = {}, options = {}, limits = {} }: ServiceOptions = {}) {
-  const home = mkdtempSync(path.join(tmpdir(), 'sb-http-'))
+  const home = newFolder()
   const cache = { MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') }
   const some = { MCP_BRIDGE_SOURCES: 'mcps', MCP_BRIDGE_POOL: '0', MCP_BRIDGE_RUNTIME: 'pyodide' }
   const lines: string[] = []
@@ -40,7 +38,6 @@ export async function openService({ env = {}, options = {}, limits = {} }: Servi
   onTestFinished(async () => {
     await service.close()
     await bridge.close()
-    await rm(home, { recursive: true, force: true })
   })
   const { protocol, port } = new URL(service.url)
 

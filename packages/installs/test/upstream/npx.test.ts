@@ -2,8 +2,7 @@
 // This file verifies that a server that npm has to install gets the time it needs, and that giving it up leaves no
 // broken cache.
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { installPlace } from '../../src/install-place.ts'
@@ -12,18 +11,16 @@ import { onPath, skip } from '@sandbridge/core/test/support/needs.ts'
 import { type NpmRegistry, startNpmRegistry } from '@sandbridge/core/test/support/npm-registry.ts'
 import { descendants } from '@sandbridge/core/test/support/processes.ts'
 import { open, textOf, until } from '@sandbridge/core/test/upstream/support.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 let registry: NpmRegistry
 let home: string
 
 beforeAll(async () => {
   registry = await startNpmRegistry(150)
-  home = await mkdtemp(path.join(tmpdir(), 'npx-'))
+  home = newFolder()
 })
-afterAll(async () => {
-  await registry.close()
-  await rm(home, { recursive: true, force: true, maxRetries: 5 })
-})
+afterAll(() => registry.close())
 
 function server(name: string): ServerDefinition {
   const env = {

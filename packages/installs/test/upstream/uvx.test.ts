@@ -4,10 +4,8 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, rmSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../../core/src/config/entries/server-definition.ts'
@@ -15,6 +13,7 @@ import { findPrograms } from '../../../core/src/util/process/find-program.ts'
 import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const SERVER = `import json, sys
 from slow_server import words
@@ -59,8 +58,7 @@ async function slowIndex(): Promise<string> {
 it('a server that uv installs gets the time that this takes, and an incomplete cache is named with its repair', async () => {
   if (findPrograms('uvx').length === 0) skip('uv is not installed')
   if (findPrograms('python3').length === 0) skip('python3 is missing')
-  const home = await mkdtemp(path.join(tmpdir(), 'uvx-'))
-  onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }))
+  const home = newFolder()
   const cache = path.join(home, 'cache')
   const env = { UV_CACHE_DIR: cache, UV_DEFAULT_INDEX: await slowIndex(), UV_PYTHON_DOWNLOADS: 'never' }
   const definition: ServerDefinition = {

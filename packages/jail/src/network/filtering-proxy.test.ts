@@ -1,13 +1,12 @@
 // This file verifies that the proxy dials the addresses it has checked, even if DNS changes immediately afterwards.
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { allowedDomains } from './allowed-domains.ts'
 import { type LookupAll, startFilteringProxy } from './filtering-proxy.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 beforeEach(() => needsPosix('jails, whose sockets are files'))
 
@@ -20,7 +19,7 @@ async function proxyWith(
   answers: string[][],
   visited = (socket: Socket): void => void socket.end('reached'),
 ) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const folder = newFolder()
   const socketPath = path.join(folder, 's')
   let visits = 0
   let lookups = 0
@@ -46,7 +45,6 @@ async function proxyWith(
   onTestFinished(() => {
     proxy.close()
     target.close()
-    rmSync(folder, { recursive: true, force: true })
   })
   const { port } = target.address() as AddressInfo
   const send = async (text: string): Promise<string> => {

@@ -2,20 +2,9 @@
 // This file verifies jails with the built bridge: which definitions jail their server, what a person is told, and that
 // no jail outlives the bridge.
 import { execFileSync } from 'node:child_process'
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findPlaces } from '../../../core/src/util/process/find-program.ts'
 import { findBubblewrapJail } from '../../src/jails/bubblewrap-jail.ts'
 import { findJailMaker } from '../../src/jail-maker.ts'
@@ -25,6 +14,7 @@ import { SLIM_IMAGE } from '@sandbridge/core/test/support/engines.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { until } from '@sandbridge/core/test/upstream/support.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const jail = await findBubblewrapJail()
 const why = typeof jail === 'string' ? jail : undefined
@@ -54,8 +44,7 @@ function prepare(home: string): void {
 
 /** PATH with these programs. Engines of the usual folders are found as well, so others stand before them that fail. */
 function pathWith(...programs: string[]): string {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-path-')))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = realpathSync(newFolder())
   for (const other of ['podman', 'docker'])
     if (!programs.includes(other)) writeFileSync(path.join(folder, other), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   for (const one of programs)
@@ -125,7 +114,6 @@ describe.each(['podman', 'docker'] as const)('a server in a container of %s', (e
 
   it(`a server in a container of ${engine} is reported as jailed with it by \`servers\` and \`doctor\``, async () => {
     const { home, env } = prepared()
-    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
     const run = (args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env), { cwd: home })
     expect((await run(['servers', 'stubborn'])).stdout).toMatch(new RegExp(`^jailed with +${engine}$`, 'm'))
     expect(JSON.parse((await run(['servers', 'stubborn', '--json'])).stdout)).toMatchObject({ jailedWith: engine })

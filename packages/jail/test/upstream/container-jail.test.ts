@@ -2,10 +2,9 @@
 // This file verifies what is specific to a jail that is a container: secrets, mounts inside mounts, images, and that
 // nothing of it is left.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type {
   ServerDefinition,
   ServerSandbox,
@@ -15,6 +14,7 @@ import { findJailMaker } from '../../src/jail-maker.ts'
 import { SLIM_IMAGE } from '@sandbridge/core/test/support/engines.ts'
 import { open, program, textOf, until } from '@sandbridge/core/test/upstream/support.ts'
 import { needsRoot, skip } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const ENGINES = ['podman', 'docker'] as const
 const FIXTURES = path.join(import.meta.dirname, '../../../core/test/fixtures/servers')
@@ -35,14 +35,13 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
     const why = REASONS[ENGINES.indexOf(engine)]
     if (why !== undefined) skip(why)
   })
-  const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-jail-')))
+  const home = realpathSync(newFolder())
   const project = path.join(home, 'project')
   const stateDir = path.join(home, 'MCPs')
   mkdirSync(path.join(stateDir, '.sandbridge/jail'), { recursive: true })
   mkdirSync(project)
   for (const one of [home, project]) chmodSync(one, 0o777)
   const jail = { home, stateDir, hidden: () => [], makers: [engine] }
-  afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
 
   const intruder = (sandbox: ServerSandbox, env: Record<string, string> = {}): ServerDefinition => {
     const definition = program('intruder', path.join(FIXTURES, 'intruder.mjs'))
@@ -121,7 +120,6 @@ describe.each(ENGINES)('a server in a container of %s', (engine) => {
     mkdirSync(temporary)
     chmodSync(temporary, 0o777)
     vi.stubEnv('TMPDIR', temporary)
-    onTestFinished(() => void vi.unstubAllEnvs())
     const ownFolders = (): string[] => readdirSync(temporary).filter((name) => /^sandbridge-\w{6}$/.test(name))
     for (const last of [
       'return 1',

@@ -2,25 +2,15 @@
 // to: not by changing, replacing or creating what git, editors and agents obey. Without a jail, the same server does
 // it.
 import { execFileSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { ServerSandbox, StdioServer } from '../../../core/src/config/entries/server-definition.ts'
 import type { JailMakerName } from '../../../core/src/isolation/jail-part.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
 import { JAIL_MAKERS } from './jail-makers.ts'
 import { open, program, textOf } from '@sandbridge/core/test/upstream/support.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const quoted = (text: string): string => JSON.stringify(text)
 const create = (file: string): string => `create(${quoted(file)})`
@@ -54,8 +44,7 @@ const ATTACKS: [what: string, file: string, code: (file: string) => string][] = 
 
 /** Repositories with rules of their own and a note that their user protects, without settings of any editor. */
 function makePlace(count = 1): { home: string; projects: string[]; project: string } {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-guards-')))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = realpathSync(newFolder())
   const home = path.join(folder, 'home')
   mkdirSync(path.join(home, 'MCPs/.sandbridge/jail'), { recursive: true })
   const projects = Array.from({ length: count }, (_, index) => path.join(folder, `project-${index}`))

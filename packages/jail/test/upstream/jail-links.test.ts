@@ -2,32 +2,22 @@
 // definition names something, and not by a folder that it renames. Without a jail, the same server reads and writes all
 // of it.
 import { execFileSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { ServerSandbox, StdioServer } from '../../../core/src/config/entries/server-definition.ts'
 import type { JailMakerName } from '../../../core/src/isolation/jail-part.ts'
 import { needsWholeRun, skip } from '@sandbridge/core/test/support/needs.ts'
 import { JAIL_MAKERS } from './jail-makers.ts'
 import { open, program, textOf } from '@sandbridge/core/test/upstream/support.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const INTRUDER = path.join(import.meta.dirname, '../../../core/test/fixtures/servers/intruder.mjs')
 const quoted = (text: string): string => JSON.stringify(text)
 
 /** A project, and letters of the user that no definition names. */
 function makePlace(): { home: string; project: string; letters: string } {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-links-')))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = realpathSync(newFolder())
   const [home, project] = [path.join(folder, 'home'), path.join(folder, 'project')]
   const letters = path.join(home, 'letters')
   for (const one of [

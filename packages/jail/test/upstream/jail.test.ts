@@ -7,7 +7,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -16,7 +15,6 @@ import {
 } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type {
@@ -30,6 +28,7 @@ import { JAIL_MAKERS } from './jail-makers.ts'
 import { isAlive, open, openUnclosed, program, published, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { until } from '@sandbridge/core/test/upstream/support.ts'
 import type { TestUpstreams } from '@sandbridge/core/test/upstream/support.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const SECRET = 'the-secret-of-the-host'
 
@@ -54,7 +53,7 @@ afterAll(() => void tcp.close())
 
 /** A home folder, a project and a socket for each kind of jail. */
 function makePlace(maker: JailMakerName) {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-jail-')))
+  const folder = realpathSync(newFolder())
   const home = path.join(folder, 'home')
   const stateDir = path.join(home, 'MCPs')
   const project = path.join(folder, 'project')
@@ -81,7 +80,6 @@ function makePlace(maker: JailMakerName) {
   }
   const remove = () => {
     unix.close()
-    rmSync(folder, { recursive: true, force: true })
   }
   const hidden = () => [path.join(stateDir, '.sandbridge'), config]
   return {

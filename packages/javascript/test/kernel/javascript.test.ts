@@ -1,6 +1,5 @@
 // This file verifies JavaScript cells over bare frames: output, displays, state and outcome.
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { StdioProcess } from '../../../core/src/isolation/local/stdio-process.ts'
@@ -8,6 +7,7 @@ import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
 import { descendants, until } from '@sandbridge/core/test/support/processes.ts'
 import { GITHUB, startKernel } from '@sandbridge/core/test/kernel/drive.ts'
 import { js, value } from './drive-javascript.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 describe('a JavaScript cell', () => {
   it('a JavaScript cell prints, and shows its last value', async () => {
@@ -210,7 +210,7 @@ class Point { constructor(public x: number, private y = 2) {} }
   it('a JavaScript cell keeps its variables if the machine stands still while it is interrupted', async () => {
     const kernel = await startKernel()
     const python = (kernel.sandbox as StdioProcess).pid!
-    const ready = path.join(mkdtempSync(path.join(tmpdir(), 'still-')), 'ready')
+    const ready = path.join(newFolder(), 'ready')
     // The kernel interrupts it, then waits for Node, and stands still at once: this test would be late for that.
     const script = `trap 'kill -STOP ${python}; exit' INT; : > ${ready}; sleep 600; :`
     const running = js(kernel, `globalThis.kept = 1; require("child_process").execSync(${JSON.stringify(script)})`)

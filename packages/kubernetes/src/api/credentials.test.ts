@@ -1,10 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { CredentialSource } from './credentials.ts'
 import { runExecPlugin } from './exec-plugin.ts'
 import type { ClusterAccess, ExecPlugin } from './kubeconfig.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const ACCESS: ClusterAccess = {
   name: 'test',
@@ -19,15 +19,9 @@ const ACCESS: ClusterAccess = {
   exec: undefined,
 }
 
-async function makeFolder(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'credentials-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  return folder
-}
-
 /** A program that signs in: runs `body` of JavaScript, and counts its runs in a file. */
 async function plugin(body: string, { args = [], ...more }: Partial<ExecPlugin> = {}) {
-  const folder = await makeFolder()
+  const folder = newFolder()
   const program = path.join(folder, 'sign-in.cjs')
   const runs = path.join(folder, 'runs')
   await writeFile(program, `require('fs').appendFileSync(${JSON.stringify(runs)}, 'run\\n')\n${body}\n`)
@@ -50,7 +44,7 @@ const credential = (status: object) => {
 }
 
 it('a rotated token of the cluster is read again', async () => {
-  const file = path.join(await makeFolder(), 'token')
+  const file = path.join(newFolder(), 'token')
   await writeFile(file, 'old\n')
   let now = 0
   const source = new CredentialSource({ ...ACCESS, token: { file } }, () => now)
@@ -62,7 +56,7 @@ it('a rotated token of the cluster is read again', async () => {
 })
 
 it('a token that the cluster has refused is read again at once', async () => {
-  const file = path.join(await makeFolder(), 'token')
+  const file = path.join(newFolder(), 'token')
   await writeFile(file, 'old')
   const source = new CredentialSource({ ...ACCESS, token: { file } }, () => 0)
   await source.get()

@@ -1,12 +1,11 @@
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { findCluster } from './kubeconfig.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 async function folderWith(files: Record<string, unknown>): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'kubeconfig-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
+  const folder = newFolder()
   for (const [name, content] of Object.entries(files)) {
     await mkdir(path.dirname(path.join(folder, name)), { recursive: true })
     await writeFile(path.join(folder, name), typeof content === 'string' ? content : JSON.stringify(content))

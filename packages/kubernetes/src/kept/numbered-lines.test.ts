@@ -1,9 +1,7 @@
 // This file verifies how the bridge reads from a kept sandbox: no call is passed on before it is acknowledged, and a
 // wrong number, a flood or a forged word ends the connection.
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -11,6 +9,7 @@ import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { until } from '@sandbridge/core/test/support/processes.ts'
 import { parseHello } from './hello.ts'
 import { NumberedLines } from './numbered-lines.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 function hello(words: Record<string, string> = {}): string {
   const all = {
@@ -31,16 +30,10 @@ function hello(words: Record<string, string> = {}): string {
   return ['hello', ...Object.entries(whole).map(([name, value]) => `${name}=${value}`)].join(' ')
 }
 
-function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-lines-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** Both ends of a connection: the bridge's, and that of a process in the sandbox. */
 async function connection(): Promise<{ ours: Socket; theirs: Socket }> {
   needsPosix('sockets that are files')
-  const file = path.join(temporaryFolder(), 'socket')
+  const file = path.join(newFolder(), 'socket')
   const server = createServer().listen(file)
   await once(server, 'listening')
   const theirs = connect(file)

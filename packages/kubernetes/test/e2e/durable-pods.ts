@@ -1,14 +1,14 @@
 // What a session in Kubernetes promises while bridges come and go: real bridges over HTTP on one cluster, fake or real.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { CLI, bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { type HttpBridge, type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
 import { tokenFor } from '@sandbridge/http/test/support/http-users.ts'
 import { until } from '@sandbridge/core/test/support/processes.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 export interface DurableCluster {
   /** Settings of a bridge on this cluster. */
@@ -31,8 +31,7 @@ const SHARED = {
 
 /** Replicas with a server whose effects are lines of a file. */
 export async function startReplicas(cluster: Pick<DurableCluster, 'env'>, count: number) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-ledger-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const ledger = path.join(folder, 'lines')
   const server = { ...fixtureServer('ledger.mjs'), env: { LEDGER: ledger } }
   const servers = { ledger: server, slow: server }
@@ -196,7 +195,6 @@ export function testDurablePods(cluster: DurableCluster): void {
 
   it('sandbridge sandboxes lists the pod of a session, and ends it only when no bridge has it', async () => {
     const home = makeHome()
-    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
     const sandbridge = (...args: string[]) =>
       runProgram(process.execPath, [CLI, 'sandboxes', ...args], bridgeEnv(home, env))
     const list = async () => JSON.parse((await sandbridge('--json')).stdout) as { id: string; state: string }[]
@@ -218,7 +216,6 @@ export function testDurablePods(cluster: DurableCluster): void {
 
   it('a bridge over HTTP does not start with durable sessions in Kubernetes and no key of handles', async () => {
     const home = makeHome()
-    onTestFinished(() => rmSync(home, { recursive: true, force: true }))
     const settings = bridgeEnv(home, { ...env, MCP_BRIDGE_HANDLE_KEY: '' })
     const { code, stderr } = await runProgram(process.execPath, [CLI, 'run', '--http', '0'], settings)
     expect(code).not.toBe(0)

@@ -1,12 +1,12 @@
 // @module-tag whole: a bridge for each test; learned-calls.test.ts has the journey
 // This file verifies who reads the names of fields that a server's results had: they are text of the server.
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { connectAs } from '@sandbridge/http/test/support/http-users.ts'
 import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
 import { tellers, tellingBridge } from '@sandbridge/core/test/support/telling-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const told = { crm: { record: { maria_gonzales: 'admin', john_smith: 'guest' } } }
 const CALL = 'await mcp_crm.get(name="record")\n1'
@@ -17,7 +17,7 @@ print(await runtime.search_tool_docs("get", detail="full"))
 print(await runtime.list_tools("crm"))`
 
 it('names in the results of one user are in the docs of this user only, and not on disk', async () => {
-  const servers = tellers(mkdtempSync(path.join(tmpdir(), 'crm-')), told)
+  const servers = tellers(newFolder(), told)
   const bridge = await startHttpBridge({ servers })
   const [ann, bob] = await connectAs(bridge, 'ann', 'bob')
   await ann!.run(CALL)

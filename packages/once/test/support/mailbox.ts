@@ -1,10 +1,9 @@
 // The server mailbox.mjs, whose writes a test can count.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { onTestFinished } from 'vitest'
 import type { ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 export interface Mailbox {
   entry: ServerEntry
@@ -16,8 +15,7 @@ export interface Mailbox {
 
 /** @param more fields of its entry */
 export function mailbox(more: object = {}): Mailbox {
-  const folder = mkdtempSync(path.join(tmpdir(), 'mailbox-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const file = path.join(folder, 'sent.txt')
   writeFileSync(file, '')
   const sent = () => readFileSync(file, 'utf8').split('\n').slice(0, -1)

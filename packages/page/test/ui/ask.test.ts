@@ -1,9 +1,7 @@
 // This file verifies that the page shows and answers questions about calls: completely, once, only with access, and
 // only the one that was shown.
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { AskView } from '../../src/views/ask.ts'
@@ -13,14 +11,14 @@ import { fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
 import { caught } from '@sandbridge/core/test/support/ruled-bridge.ts'
 import { tellers } from '@sandbridge/core/test/support/telling-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 // A browser, a sandbox and a bridge share the machine with other tests.
 vi.setConfig({ testTimeout: 90_000 })
 
 /** A server with a tool that asks, and the calls that reached it. */
 function ruledServer() {
-  const folder = mkdtempSync(path.join(tmpdir(), 'ask-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const journal = path.join(folder, 'journal')
   const hub = { ...fixtureServer('ruled.mjs', journal), permissions: { ask: ['create_issue'] } }
   const reached = () => (existsSync(journal) ? readFileSync(journal, 'utf8').trim().split('\n') : [])
@@ -109,8 +107,7 @@ describe('the view Ask (needs Chromium)', () => {
   })
 
   it('the view Ask offers to trust the text of a server where only what the model has read asks', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'ask-'))
-    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const folder = newFolder()
     const note = 'Remember to water the plants on every second Tuesday and to feed the cat.'
     const servers = tellers(folder, { notes: { note, to: 'ann@acme.example' }, files: {} })
     const { page, run, home } = await openPage({ servers, env: { MCP_BRIDGE_FLOW: 'ask' } })

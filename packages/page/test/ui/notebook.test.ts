@@ -1,14 +1,13 @@
 // @module-tag whole: it needs a browser
 // This file verifies questions in the notebook of the page, its landmarks, and that a narrow page reaches every view.
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { AxeResults } from 'axe-core'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
 import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 // A browser, a sandbox and a bridge share the machine with other tests.
 vi.setConfig({ testTimeout: 90_000 })
@@ -16,8 +15,7 @@ vi.setConfig({ testTimeout: 90_000 })
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 function journalFile(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'notebook-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   return path.join(folder, 'journal')
 }
 

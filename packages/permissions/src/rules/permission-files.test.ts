@@ -1,26 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { PermissionFiles } from '@sandbridge/core/config'
 import { rememberRules } from './remember-rule.ts'
 import { UserRules } from '../../../core/src/config/user-rules.ts'
 import { needsLinks, needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** A project and a state folder. */
 function setUp(profile?: string) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'rules-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const [project, stateDir] = ['project/.sandbridge', 'state'].map((name) => path.join(folder, name)) as [
     string,
     string,

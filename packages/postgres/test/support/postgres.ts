@@ -1,13 +1,13 @@
 // A real PostgreSQL server in a temporary folder, on a port of this machine. With SANDBRIDGE_TEST_POSTGRES=1 it is
 // required; otherwise tests are skipped when it is missing.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { accessSync, chownSync, constants, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { accessSync, chownSync, constants, readdirSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Client } from 'pg'
 import { onPath } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** Tests search for it in the bridge's log and responses. */
 export const PASSWORD = 'correct-horse%40staple'
@@ -43,7 +43,7 @@ export class TestPostgres {
   /** Takes two seconds. */
   static async start(): Promise<TestPostgres> {
     if (PROGRAMS === undefined) throw new Error('PostgreSQL must be there and is not: install the package postgresql')
-    const folder = mkdtempSync(path.join(tmpdir(), 'sb-pg-'))
+    const folder = newFolder()
     const passwordFile = path.join(folder, 'password')
     writeFileSync(passwordFile, decodeURIComponent(PASSWORD))
     if (NOBODY.uid !== undefined) for (const one of [folder, passwordFile]) chownSync(one, NOBODY.uid, NOBODY.gid)

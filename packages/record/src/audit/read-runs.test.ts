@@ -1,20 +1,18 @@
 // This file verifies that the record is read back as complete runs, in pages without gaps or repeats, however the lines
 // are spread over files.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { writeOldRecord } from '../../test/support/old-record.ts'
 import { recordFiles } from './other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from './read-runs.ts'
 import type { RunFilter } from '../run-row.ts'
 import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const START = Date.UTC(2026, 10, 20)
 
 function makeFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-runs-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   return path.join(folder, 'audit')
 }
 

@@ -1,17 +1,6 @@
 // This file verifies that tampering with the record is detected: RecordFile writes files, and the tests change them.
 import { spawnSync } from 'node:child_process'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Audit } from './audit.ts'
@@ -23,10 +12,10 @@ import { verifyRecord } from './verify-record.ts'
 import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
 import type { BridgeEvent } from '../../../core/src/observe/events/event.ts'
 import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 function makeFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   return path.join(folder, 'audit')
 }
 
@@ -273,7 +262,7 @@ describe('a record', () => {
   })
 
   it('the record stays whole on a full disk, and goes on when there is room again', async () => {
-    const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
+    const disk = newFolder()
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=400k', 'tmpfs', disk]).status === 0
     onTestFinished(() => {
       // Lazy unmount: a reader may close its file a moment later.

@@ -1,27 +1,21 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { addDailyCosts, readDailyCosts } from './daily-costs.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
-
-async function stateDir(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'costs-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  return folder
-}
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const store = (folder: string) => fileStore(path.join(folder, '.sandbridge'))
 const cost = (n: number) => ({ conversations: n, returned: n, called: n, listed: n })
 
 it('daily costs add up what several bridges add at once', async () => {
-  const folder = await stateDir()
+  const folder = newFolder()
   await Promise.all([1, 2, 3].map((n) => addDailyCosts(store(folder), new Map([['2026-11-22', cost(n)]]))))
   expect([...(await readDailyCosts(store(folder)))]).toEqual([['2026-11-22', cost(6)]])
 })
 
 it('daily costs keep the newest 400 days', async () => {
-  const folder = await stateDir()
+  const folder = newFolder()
   const day = (n: number) => new Date(Date.UTC(2026, 0, 1 + n)).toISOString().slice(0, 10)
   await addDailyCosts(store(folder), new Map(Array.from({ length: 405 }, (_, n) => [day(n), cost(n)])))
   const days = await readDailyCosts(store(folder))
@@ -33,7 +27,7 @@ it('daily costs keep the newest 400 days', async () => {
 it.each(['', '[]', '{"2026-11-22": {"conversations": -1, "returned": 0, "listed": 0}}', '{"a": {}}'])(
   'daily costs start over after a file that holds %s',
   async (text) => {
-    const folder = await stateDir()
+    const folder = newFolder()
     await addDailyCosts(store(folder), new Map([['2026-11-21', cost(1)]]))
     const file = path.join(folder, '.sandbridge/daily-costs.json')
     expect(await readFile(file, 'utf8')).toContain('2026-11-21')

@@ -1,20 +1,17 @@
-import { mkdtemp, rm, writeFile, readdir } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { FakeRegistry, listed } from '../../test/support/fake-registry.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
 import { summaryLine, summaryOf } from '../server/describe-server.ts'
 import { Registries } from './registries.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const HOUR = 3_600_000
 
 async function registries(fake: FakeRegistry) {
-  const stateDir = await mkdtemp(path.join(tmpdir(), 'registry-'))
-  onTestFinished(async () => {
-    await fake.close()
-    await rm(stateDir, { recursive: true })
-  })
+  const stateDir = newFolder()
+  onTestFinished(() => fake.close())
   const clock = { now: Date.parse('2026-06-01T00:00:00Z') }
   const open = () => new Registries({ addresses: [fake.address], stateDir, env: {}, log: SILENT, now: () => clock.now })
   return { open, clock, folder: path.join(stateDir, '.sandbridge', 'registry') }

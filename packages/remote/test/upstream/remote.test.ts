@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { bodyOf, everythingOver, json, listen, passOn, rawRemote, remote, result } from './remote-server.ts'
 import { open, textOf, until } from '@sandbridge/core/test/upstream/support.ts'
 
@@ -306,7 +306,6 @@ describe('requests', () => {
 
 it('a silent connection is pinged after five minutes, and given up when it is dead', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
   let isGone = false
   const server = await rawRemote(undefined, (_request, response) => {
     if (isGone) response.destroy()

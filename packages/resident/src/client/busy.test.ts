@@ -1,13 +1,12 @@
 // @module-tag whole: programs that work without end
 // This file verifies that a relay leaves a resident which works in its place, and takes the name of one that hangs.
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { afterAll, expect, it } from 'vitest'
 import { Relay } from './relay.ts'
 import { residentPlace } from '../run-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** Welcomes its client if it is told to, and then does nothing but its `work`, so that it answers no ping. */
 const SILENT = `
@@ -30,7 +29,7 @@ afterAll(() => {
 })
 
 async function keepsItsName(isWelcome: boolean, work: string): Promise<boolean> {
-  const stateDir = mkdtempSync(path.join(tmpdir(), 'busy-'))
+  const stateDir = newFolder()
   folders.push(stateDir)
   const place = residentPlace(stateDir, 'abc')
   mkdirSync(place.home, { recursive: true })

@@ -1,12 +1,11 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { KeptAnswers } from './kept-answers.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('answers of another folder are not given, although their file has the name of those asked for', () => {
-  const cacheDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(cacheDir, { recursive: true, force: true }))
+  const cacheDir = newFolder()
   const answersIn = (cwd: string) => new KeptAnswers(cacheDir, 'key', { cwd, env: {}, home: '/home/ann', ownPaths: [] })
   const ask = (answers: KeptAnswers) => answers.find(answers.questionOf('initialize', {})!)
   const learn = (cwd: string, result: string): string => {

@@ -1,16 +1,15 @@
-import { mkdtempSync, rmdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { rmdirSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import { processContext } from '../../../core/src/config/settings/client-context.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { relay } from './run-relay.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('leaves it to the command to say that its folder was removed', async () => {
   needsPosix('Windows removes no folder that a process is in')
   const before = process.cwd()
   onTestFinished(() => process.chdir(before))
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const folder = newFolder()
   process.chdir(folder)
   rmdirSync(folder)
   const said: unknown[] = []

@@ -1,16 +1,14 @@
-import { mkdtempSync, rmSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { utimesSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { residentPlace, type ResidentPlace } from '../run-folder.ts'
 import { mayStart } from './start-resident.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** The place of a resident that another relay began to start so many seconds ago. */
 function startedAgo(seconds: number): ResidentPlace {
   vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-start-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const place = { ...residentPlace(folder, '0123456789abcdef0123'), starting: path.join(folder, 'x.start') }
   expect(mayStart(place)).toBe(true)
   const at = Date.now() / 1000 - seconds

@@ -1,23 +1,20 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
 import { startTime } from '../../../core/src/util/process/process-id.ts'
 import { endLeftGroups } from './left-groups.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('ends a group that a resident has left, and none of an earlier boot', async () => {
   needsLinux('other systems do not tell when a process has started')
-  const home = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const home = newFolder()
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
   const ended = once(child, 'exit')
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-    rmSync(home, { recursive: true })
-  })
+  onTestFinished(() => void child.kill('SIGKILL'))
   const record = (boot: string, started: string): void =>
     writeFileSync(path.join(home, 'groups.json'), JSON.stringify({ boot, groups: [[child.pid, started]] }))
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

@@ -1,17 +1,16 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, symlinkSync, utimesSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { hostScope } from '../../../core/src/util/process/process-id.ts'
 import { removeKilled } from './publish.ts'
 import { ownPlace, residentPlace } from '../run-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('folders of residents that were killed are removed, and none of another machine or of others', async () => {
   needsPosix('on Windows a resident listens on no file')
-  const state = mkdtempSync(path.join(tmpdir(), 'sb-run-'))
-  onTestFinished(() => rmSync(state, { recursive: true, force: true }))
+  const state = newFolder()
   const name = '0123456789abcdef0123'
   const place = residentPlace(state, name)
   const old = new Date(Date.now() - 3_600_000)

@@ -1,11 +1,11 @@
 import { createServer, connect, type Socket } from 'node:net'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { RemoteTerminal } from './remote-terminal.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const CONTEXT = { env: {}, cwd: '/', home: '/', ownPaths: [] }
 const PIPES = { words: [], stdin: { isTTY: false }, stdout: { isTTY: false }, stderr: { isTTY: false } }
@@ -14,7 +14,7 @@ beforeEach(() => needsPosix('Windows has no Unix sockets'))
 
 /** A terminal, and what the process in which its command was typed hears. */
 async function remote(): Promise<{ remote: RemoteTerminal; heard: () => string; socket: Socket }> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'terminal-'))
+  const folder = newFolder()
   const accepted = new Promise<Socket>((resolve) => {
     const server = createServer(resolve).listen(path.join(folder, 's'))
     onTestFinished(() => void server.close(() => rmSync(folder, { recursive: true })))

@@ -1,12 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { residentLogWriter } from './resident-log.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('the log keeps its newest lines within twice its limit', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'log-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const file = path.join(folder, 'resident.log')
   const write = residentLogWriter(file, 10_000)
   for (let count = 0; count < 5_000; count += 1) write(`line ${count}\n`)

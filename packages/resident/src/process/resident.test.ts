@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { expect, it, type MockInstance, onTestFinished, vi } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
@@ -10,6 +7,7 @@ import { askResident } from '../ask-resident.ts'
 import { controlLine, readControl } from '../protocol.ts'
 import { makeRunFolder, residentPlace } from '../run-folder.ts'
 import { Resident } from './resident.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const HELLO = { hello: 1, key: 'the key', pid: 1, env: {}, cwd: '/', home: '/', ownPaths: [] } as const
 const MAX_CLIENTS = 64
@@ -18,11 +16,7 @@ let residents = 0
 let exit: MockInstance | undefined
 
 /** A resident that serves nothing. */
-async function startResident(
-  idleMs = 600_000,
-  state = mkdtempSync(path.join(tmpdir(), 'sb-run-')),
-  receive = (_line: string): void => {},
-) {
+async function startResident(idleMs = 600_000, state = newFolder(), receive = (_line: string): void => {}) {
   needsPosix('on Windows a resident listens on no file')
   const place = residentPlace(state, '0123456789abcdef0123')
   makeRunFolder(place)
@@ -48,7 +42,6 @@ async function startResident(
     await resident.end('the test has ended')
     await ended
     if (--residents === 0) exit?.mockRestore()
-    rmSync(state, { recursive: true, force: true })
   })
   return { socket: place.socket, ended, close, state }
 }

@@ -1,8 +1,5 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { until } from '@sandbridge/core/test/support/processes.ts'
 import { createRedactor } from '../../../core/src/config/secrets/redact.ts'
@@ -10,6 +7,7 @@ import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import { createStoredAuth } from './stored-auth.ts'
 import { createTokenStore } from '../../../core/src/upstream/auth/token-store.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** A stored sign-in at an authorization server whose token endpoint behaves as `token` does. */
 async function signedIn(token: RequestListener, limitMs = 300) {
@@ -34,13 +32,12 @@ async function signedIn(token: RequestListener, limitMs = 300) {
     else response.writeHead(404).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const folder = await mkdtemp(path.join(tmpdir(), 'auth-'))
+  const folder = newFolder()
   const http = createHttpFetch({ allowLinkLocal: false, env: {} })
   onTestFinished(async () => {
     http.close()
     server.closeAllConnections()
     server.close()
-    await rm(folder, { recursive: true })
   })
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const url = `${origin}/mcp`

@@ -2,8 +2,7 @@
 // This file verifies sign-ins and the system's keychain, with programs that imitate `security` and `secret-tool`: they
 // keep the secret in a file and log their arguments. A real keychain is used where there is one.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { createLog } from '../../../core/src/util/log.ts'
@@ -16,6 +15,7 @@ import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** Both programs in one, distinguished by name. Fails while a file `broken` exists. */
 const PROGRAM = `#!${process.execPath}
@@ -48,8 +48,7 @@ describe.each(PLATFORMS)('on %s', (platform, program) => {
 
   beforeEach(() => {
     needsPosix('no keychain is used on Windows')
-    folder = mkdtempSync(path.join(tmpdir(), 'keychain-'))
-    onTestFinished(() => rmSync(folder, { recursive: true }))
+    folder = newFolder()
     logged = []
     file = path.join(folder, 'tokens.json')
     writeFileSync(path.join(folder, program), PROGRAM)

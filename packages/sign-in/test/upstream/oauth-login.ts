@@ -1,8 +1,5 @@
 // Signs in to a server like a user, for tests.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { onTestFinished } from 'vitest'
 import { login } from '../../src/sign-in/login.ts'
 import type { LoginOptions } from '../../../core/src/upstream/oauth-part.ts'
 import { createTokenStore } from '../../../core/src/upstream/auth/token-store.ts'
@@ -10,10 +7,10 @@ import { type Protected } from '@sandbridge/core/test/upstream/authorization-ser
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 export async function tokenFile(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'upstream-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
+  const folder = newFolder()
   return join(folder, 'state', 'tokens.json')
 }
 

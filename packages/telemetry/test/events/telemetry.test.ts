@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { get as request } from 'node:http'
 import path from 'node:path'
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { toldOf } from '@sandbridge/core/test/support/told.ts'
 import { newId } from '../../../core/src/observe/events/new-id.ts'
 import { Metrics } from '../../src/metrics.ts'
@@ -16,8 +16,6 @@ import { type CollectedMetric, plain, startCollector } from '../support/collecto
 import { fixtureServer, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
 import { needsProgram } from '@sandbridge/core/test/support/needs.ts'
-
-afterEach(() => void vi.unstubAllEnvs())
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'

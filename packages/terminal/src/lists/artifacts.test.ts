@@ -1,20 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ProjectStore } from '../../../core/src/keep/saved/project-store.ts'
 import { artifacts } from './artifacts.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('`sandbridge artifacts` lists the files of /projects where no cell has saved an artifact, and writes one into a file', async () => {
-  const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  const stateDir = newFolder()
   const written: string[] = []
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => written.push(String(text)) > 0)
   vi.stubEnv('MCP_BRIDGE_STATE_DIR', stateDir)
-  onTestFinished(() => {
-    write.mockRestore()
-    vi.unstubAllEnvs()
-    rmSync(stateDir, { recursive: true })
-  })
+  onTestFinished(() => write.mockRestore())
   const { folder } = new ProjectStore(stateDir)
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, 'notes.md'), 'twelve bytes')

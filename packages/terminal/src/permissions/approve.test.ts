@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { OWN_TERMINAL } from '../../../core/src/cli/terminal/terminal.ts'
 import { approve } from './approve.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('tells a question that is not there from no question at all', async () => {
-  const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(stateDir, { recursive: true }))
+  const stateDir = newFolder()
   const said: string[] = []
   const terminal = {
     ...OWN_TERMINAL,

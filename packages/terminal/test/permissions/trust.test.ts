@@ -1,18 +1,16 @@
 // This file verifies what a user sees of config files by others: every command that would run, on separate lines,
 // without control sequences.
-import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '@sandbridge/core/test/support/in-terminal.ts'
 import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** A folder with a `.mcp.json`, and `sandbridge` run in it. */
 function project(mcpServers: object, home = makeHome()) {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'project-')))
-  onTestFinished(() => rm(folder, { recursive: true }))
+  const folder = realpathSync(newFolder())
   const file = path.join(folder, '.mcp.json')
   writeFileSync(file, JSON.stringify({ mcpServers }))
   const run = (...args: string[]) =>

@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { FixtureFile } from './fixture.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('damaged replies are reported as damaged, and can be recorded again', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'replies-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const replies = new FixtureFile(fileStore(folder), 'report')
   expect(await replies.read()).toBeUndefined()
   mkdirSync(path.join(folder, 'workflows/report'), { recursive: true })

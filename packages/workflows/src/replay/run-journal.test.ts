@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import type { OpenTenant } from '@sandbridge/core/bridge'
@@ -8,19 +7,19 @@ import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
 import type { Decide } from '@sandbridge/once/entry.ts'
 import { type EarlierRun, findResumable, newestOf, resultOf, type RunJournal, RunJournals } from './run-journal.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 let folder: string
 let made: unknown[]
 /** Of runs that are killed: their files are closed after the test. */
 let killed: { end: () => void; run: Promise<unknown> }[]
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'journal-'))
+  folder = newFolder()
   made = []
   killed = []
   return async () => {
     for (const { end } of killed) end()
     await Promise.allSettled(killed.map((one) => one.run))
-    rmSync(folder, { recursive: true, force: true })
   }
 })
 

@@ -1,15 +1,12 @@
 // This file verifies which due times are run, and what is recorded of the others.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { hostId, startTime } from '../../../core/src/util/process/process-id.ts'
 import { ScheduleStore } from './schedules.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 async function scheduled(when: string, since: string) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-schedules-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const store = fileStore(folder)
   const schedules = new ScheduleStore(store)
   await schedules.add({ workflow: 'report', when, zone: 'UTC', words: [], sha256: '', allowed: [] }, at(since))

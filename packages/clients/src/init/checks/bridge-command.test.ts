@@ -1,16 +1,15 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { launchesBridge } from '@sandbridge/core/config/entries'
 import { bridgeCommand } from './bridge-command.ts'
 import { stableNode } from './stable-path.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** Files, and links where a value says to what, in a folder; a text is in JSON. */
 function folderWith(files: Record<string, true | string | object>): string {
-  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'command-')))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const root = realpathSync(newFolder())
   for (const [name, what] of Object.entries(files)) {
     const file = path.join(root, name)
     mkdirSync(path.dirname(file), { recursive: true })

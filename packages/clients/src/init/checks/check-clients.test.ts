@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { discoverServers } from '../../../../core/src/config/discover.ts'
 import { readSettings } from '../../../../core/src/config/settings/settings.ts'
 import { checkClients } from './check-clients.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 it('doctor advises to move servers out of a client that starts the bridge, or names the file that init does not change; the folder of the bridge is left alone', async () => {
-  const home = mkdtempSync(path.join(tmpdir(), 'check-clients-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = newFolder()
   const self = { command: 'npx', args: ['-y', 'sandbridge'] }
   const files = { 'MCPs/servers.json': 'notes', '.cursor/mcp.json': 'jira', 'project/.cursor/mcp.json': 'wiki' }
   for (const [file, name] of Object.entries(files)) {

@@ -1,16 +1,15 @@
 // This file verifies the check of `sandbridge doctor` of clients' entries that start Sandbridge.
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { readSettings } from '@sandbridge/core/config/settings'
 import { VERSION } from '@sandbridge/core/util'
 import { checkEntries } from './check-entries.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 /** A home folder with these files; `~` in a text is the folder. */
 function homeWith(files: Record<string, string | object>): string {
-  const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'check-entries-')))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = realpathSync(newFolder())
   for (const [name, what] of Object.entries(files)) {
     mkdirSync(path.join(home, path.dirname(name)), { recursive: true })
     const text = typeof what === 'string' ? what : JSON.stringify(what)

@@ -1,12 +1,12 @@
 // This file verifies that sign-ins are written to a database only when encrypted with a key that all bridges have.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { SILENT } from '../../util/log.ts'
 import { fileStore } from '../../keep/files/file-store.ts'
 import { createTokenStore } from '../../upstream/auth/token-store.ts'
 import { signInVault } from './connect-servers.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 const KEY = 'ab'.repeat(32)
 const SERVER = { name: 'upstream', url: 'https://upstream.example/mcp' }
@@ -14,8 +14,7 @@ const storage = 'postgres://db.example.com/sandbridge'
 
 /** Simulates bridges that share one store; each call opens another bridge. */
 function shared() {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-vault-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   return {
     text: () => readFileSync(path.join(folder, 'tokens.json'), 'utf8'),
     bridge: (signInKey: string) => createTokenStore(fileStore(folder), signInVault({ signInKey, storage }, SILENT)),

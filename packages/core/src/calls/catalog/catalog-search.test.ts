@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { CatalogOptions } from './catalog-options.ts'
 import { unmetNote, weakNote } from './search/weak-answer.ts'
@@ -302,7 +302,6 @@ describe('servers that were never listed', () => {
 
   it('a server that is being installed keeps no other server waiting, and its time limit waits for the installation', async () => {
     vi.useFakeTimers()
-    onTestFinished(() => void vi.useRealTimers())
     let state = 'installing'
     const known = catalog({
       definitions: many(5),

@@ -1,18 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { fileStore } from '../../keep/files/file-store.ts'
 import { createLog } from '../../util/log.ts'
 import { toolbookOf } from './toolbook.ts'
 import { ServerRecord } from './server-record.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 const OPTIONS = { abilities: () => '', now: Date.now, inputs: () => '', isShown: () => true, home: '/' }
 
 it('describes a server of several clients by its name and the tools that rules allow each of them', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const book = toolbookOf(fileStore(folder), 'key', createLog('error'))
   const recordOf = (name: string, hidden = ''): ServerRecord => {
     const definition: ServerDefinition = {
@@ -39,8 +36,7 @@ it('describes a server of several clients by its name and the tools that rules a
 })
 
 it('a list that was read again and stayed the same is not saved each time', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const book = toolbookOf(fileStore(folder), 'key', createLog('error'))
   const saved: number[] = []
   const keep = book.keepListing.bind(book)
@@ -76,8 +72,7 @@ it('a list that was read again and stayed the same is not saved each time', () =
 })
 
 it('a failure of a server that was renamed since names it as it is called now', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-record-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const recordOf = (name: string): ServerRecord => {
     const definition: ServerDefinition = {
       name,

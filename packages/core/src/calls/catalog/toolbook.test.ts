@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { BridgeError } from '../../errors.ts'
 import { fileStore } from '../../keep/files/file-store.ts'
@@ -10,6 +9,7 @@ import { createLog } from '../../util/log.ts'
 import { definitionKey, toolFingerprint } from './model/identity.ts'
 import { ServerRecord } from './server-record.ts'
 import { type Listing, type Toolbook, toolbookOf } from './toolbook.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 const DEFINITION: ServerDefinition = {
   name: 'hub',
@@ -29,8 +29,7 @@ const type = (one: UpstreamTool, name: string) => ({ of: toolFingerprint(one), s
 
 /** Bridges of one user, each a process of its own. */
 function bridges() {
-  const folder = path.join(mkdtempSync(path.join(tmpdir(), 'toolbook-')), 'state')
-  onTestFinished(() => rmSync(path.dirname(folder), { recursive: true, force: true }))
+  const folder = path.join(newFolder(), 'state')
   const lines: string[] = []
   const log = createLog('info', (line) => void lines.push(line))
   const open = (store = fileStore(folder)): Toolbook => toolbookOf(store, KEY, log)

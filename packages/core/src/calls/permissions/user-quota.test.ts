@@ -1,10 +1,9 @@
 // This file verifies that a quota reports when it frees up, and that it does so then.
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { UserQuota } from './user-quota.ts'
 
 function atNoon(): void {
   vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.parse('2026-01-01T12:00:00Z') })
-  onTestFinished(() => void vi.useRealTimers())
 }
 
 it("a user's quota counts calls, and frees them after an hour", () => {

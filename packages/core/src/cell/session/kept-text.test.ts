@@ -1,18 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { collectGarbage } from '../../../test/support/collect-garbage.ts'
 import { KeptTexts, TEXT_OVERHEAD_BYTES } from './kept-text.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 /** Text that does not compress below half its length. */
 const noise = (chars: number) => randomBytes(chars / 2).toString('hex')
 
 describe('KeptTexts', () => {
   let folder: string
-  beforeEach(() => (folder = mkdtempSync(path.join(tmpdir(), 'kept-'))))
-  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+  beforeEach(() => (folder = newFolder()))
   const files = () =>
     readdirSync(folder).flatMap((own) =>
       readdirSync(path.join(folder, own)).map((name) => path.join(folder, own, name)),

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
 import type { BridgeEvent } from '../../observe/events/event.ts'
 import { EventStream } from '../../observe/events/event-stream.ts'
@@ -39,7 +39,6 @@ const killed = { reason: 'killed', code: 137 } as const
 
 describe('KernelPool', () => {
   beforeEach(() => void vi.useFakeTimers())
-  afterEach(() => void vi.useRealTimers())
 
   it('the pool replaces a waiting kernel that was lost', async () => {
     const { pool, sandboxes, startCount } = open(() => new FakeSandbox().ready())

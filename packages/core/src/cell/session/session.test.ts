@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
 import { createLog } from '../../util/log.ts'
 import type { Provider } from '../../isolation/provider.ts'
@@ -49,8 +49,6 @@ async function started(sandboxes: FakeSandbox[], index = 0): Promise<FakeSandbox
   await sandboxes[index]!.received('run')
   return sandboxes[index]!
 }
-
-afterEach(() => vi.useRealTimers())
 
 describe('Session', () => {
   it('a session that is closed while a cell waits for its sandbox leaves no sandbox behind', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { type Cell, printEmpty, printSummary, printTable } from './print.ts'
 
 const ROWS: Cell[][] = [
@@ -25,10 +25,6 @@ function written(isTTY: boolean, write: () => void): { stdout: string; stderr: s
   }
   return said
 }
-
-afterEach(() => {
-  vi.unstubAllEnvs()
-})
 
 it('a table pads columns and shows no colour, head or summary in a pipe', () => {
   const { stdout } = written(false, () => {

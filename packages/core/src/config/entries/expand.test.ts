@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { ExpandContext } from './expand.ts'
 import { toOwnSyntax } from './placeholders.ts'
@@ -10,6 +9,7 @@ import { expandTransport } from './expand.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 import { textHash } from '../trust.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 const context: ExpandContext = {
   env: { TOKEN: 's3cret', EMPTY: '', MCP_INPUT_API_KEY: 'from-env', FORWARDED: 'f', PLACE: '/srv/data' },
@@ -203,8 +203,7 @@ it('a file that a project inserts is not used once it differs from what the user
 })
 
 it('files of Windows are read in their encoding, and those of none are told', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'expand-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const file = path.join(folder, 'secret')
   const { readFile: _, ...place } = context
   const read = (bytes: Buffer, fields: Partial<StdioServer>) => {
@@ -231,8 +230,7 @@ it('files of Windows are read in their encoding, and those of none are told', ()
 
 it('a named pipe as an envFile is an error, and is not waited for', () => {
   needsPosix('Windows has no named pipes of this kind')
-  const folder = mkdtempSync(path.join(tmpdir(), 'expand-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const envFile = path.join(folder, '.env')
   execFileSync('mkfifo', [envFile])
   const { readFile: _, ...place } = context

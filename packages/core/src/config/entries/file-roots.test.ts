@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, realpathSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { fileRoots } from './file-roots.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 function roots(command: string, ...args: string[]): string[] {
   const transport = { type: 'stdio' as const, command, args, env: {} }
@@ -10,8 +11,7 @@ function roots(command: string, ...args: string[]): string[] {
 }
 
 it('the folders among the arguments of a server are recognised, and nothing else is', () => {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'roots-')))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = realpathSync(newFolder())
   expect(roots('npx', '-y', '@modelcontextprotocol/server-filesystem', folder, `${folder}/missing`)).toEqual([folder])
   expect(roots('mcp-server-git', '--repository', folder)).toEqual([folder])
   expect(roots('files', `--root=${folder}`)).toEqual([folder])
@@ -23,8 +23,7 @@ it('the folders among the arguments of a server are recognised, and nothing else
 })
 
 it('the folders of a wrapper are not those that its server serves', () => {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'roots-')))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = realpathSync(newFolder())
   const server = ['npx', '-y', '@modelcontextprotocol/server-filesystem', folder]
   const walls = ['--ro-bind', tmpdir(), tmpdir(), '--proc', '/proc', '--bind', path.dirname(folder), '/work']
   expect(roots('bwrap', ...walls, ...server)).toEqual([folder])
@@ -38,8 +37,7 @@ it('the folders of a wrapper are not those that its server serves', () => {
 })
 
 it('a server serves no folder of the system, and three at most are named', () => {
-  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'roots-')))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = realpathSync(newFolder())
   const folders = ['a', 'b', 'c', 'd'].map((name) => path.join(folder, name))
   for (const one of folders) mkdirSync(one)
   expect(roots('files', '/', '/usr', '/bin', '/usr/lib', '/etc', ...folders)).toEqual(folders.slice(0, 3))

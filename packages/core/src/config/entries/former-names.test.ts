@@ -1,10 +1,8 @@
 // This file verifies that an entry which is renamed keeps its former names, and that no other entry gets them.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import type { DiscoveredServers, ServerDefinition } from './server-definition.ts'
 import { FormerNames } from './former-names.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 const entry = (name: string, command = 'github-server', env = {}): ServerDefinition => ({
   name,
@@ -13,8 +11,7 @@ const entry = (name: string, command = 'github-server', env = {}): ServerDefinit
 })
 
 function setUp() {
-  const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-names-'))
-  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
+  const stateDir = newFolder()
   return async (...servers: ServerDefinition[]): Promise<Record<string, readonly string[] | undefined>> => {
     const found = servers.map((definition) => ({ definition, name: definition.name, isDouble: false }))
     const discovered: DiscoveredServers = { servers, found, untrusted: [], skipped: [], files: [] }

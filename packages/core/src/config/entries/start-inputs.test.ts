@@ -1,16 +1,15 @@
-import { mkdtempSync, mkdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import type { ServerDefinition } from './server-definition.ts'
 import { startInputs } from './start-inputs.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 let home: string
 beforeEach(() => {
-  home = mkdtempSync(path.join(tmpdir(), 'inputs-'))
+  home = newFolder()
   mkdirSync(path.join(home, 'bin'))
 })
-afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 const SERVER = { command: 'tool', args: ['-y', 'pkg', '--config=~/conf.json', './run.js'], envFile: '~/.env' }
 

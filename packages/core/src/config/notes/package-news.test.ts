@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { VERSION } from '../../util/version.ts'
 import { PackageNews } from '../../bridge/cells/cell-news.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 it('a result says once that another version has been installed, whatever leads to it', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-news-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   const place = path.join(folder, 'lib/sandbridge')
   const install = (version: string, name = 'sandbridge'): void => {
     rmSync(place, { recursive: true, force: true })

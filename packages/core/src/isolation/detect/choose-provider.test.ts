@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readSettings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { SILENT } from '../../util/log.ts'
 import { chooseProvider, forgetFailures, prepareAhead } from './choose-provider.ts'
 import type { FoundProvider } from './detect.ts'
 import type { Provider, ProviderName } from '../provider.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 const fake = (name: ProviderName, prepare: () => Promise<void> = async () => {}): Provider => ({
   name,
@@ -40,8 +38,7 @@ describe('preparing a provider ahead of need', () => {
 describe('a provider that starts no sandbox', () => {
   /** A machine where bubblewrap seems usable, in this version. */
   const machine = (runtime = 'auto') => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'choice-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const folder = newFolder()
     const settings = readSettings({ MCP_BRIDGE_CACHE_DIR: folder, MCP_BRIDGE_RUNTIME: runtime }, { home: folder })
     const start = (version: string) => {
       const verdict = `bubblewrap ${version}`

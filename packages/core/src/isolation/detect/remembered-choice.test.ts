@@ -1,20 +1,19 @@
 // This file verifies that `auto` remembers what it took, and takes something else as soon as it should.
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { readSettings } from '../../config/settings/settings.ts'
 import { SILENT } from '../../util/log.ts'
 import { findProvider } from './detect.ts'
 import type { Candidate } from '../provider.ts'
 import { type KeptChoice, RememberedChoice } from './remembered-choice.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 let folder: string
 beforeEach(() => {
   needsPosix('Windows remembers no choice')
-  folder = mkdtempSync(path.join(tmpdir(), 'choice-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  folder = newFolder()
 })
 
 const memory = (settings: unknown = 'settings') => new RememberedChoice(folder, settings)
@@ -36,7 +35,6 @@ it('a choice is forgotten when an engine was installed or replaced, or leads els
   const bin = path.join(folder, 'bin')
   mkdirSync(bin)
   vi.stubEnv('PATH', `${bin}:/usr/bin`)
-  onTestFinished(() => void vi.unstubAllEnvs())
   await keep()
   writeFileSync(path.join(bin, 'podman'), '#!/bin/sh\n')
   chmodSync(path.join(bin, 'podman'), 0o755)
@@ -53,7 +51,6 @@ it('a choice is forgotten when an engine was installed or replaced, or leads els
 it('a choice is not read from a folder that others can write to, from a damaged file, or after a day', async () => {
   await keep()
   vi.setSystemTime(Date.now() + 25 * 60 * 60_000)
-  onTestFinished(() => void vi.useRealTimers())
   expect(memory().read()).toBeUndefined()
   vi.useRealTimers()
   expect(memory().read()).toBeDefined()

@@ -1,18 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsRoot } from '../../../test/support/needs.ts'
 import { letOthersRead, makeReadableFolder } from './let-others-through.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 it("root's sandboxes can read what root makes for them, whatever the umask", async () => {
   needsRoot('the sandboxes of other users run as these users')
-  const outer = mkdtempSync(path.join(tmpdir(), 'sb-read-'))
+  const outer = newFolder()
   const before = process.umask(0o077)
-  onTestFinished(() => {
-    process.umask(before)
-    rmSync(outer, { recursive: true, force: true })
-  })
+  onTestFinished(() => void process.umask(before))
   const folder = path.join(outer, 'a/b')
   await makeReadableFolder(folder)
   mkdirSync(path.join(folder, 'package'))

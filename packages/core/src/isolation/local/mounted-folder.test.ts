@@ -1,13 +1,14 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { needsPosix } from '../../../test/support/needs.ts'
 import { resolveMount } from './mounted-folder.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 let folder: string
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'sb-')))
+  folder = realpathSync(newFolder())
   // Windows has no colon in names.
   const colon = process.platform === 'win32' ? [] : ['a:b']
   for (const name of ['data', 'state/.sandbridge', 'cache', 'a,b', ...colon, 'Übungen', 'U\u0308bungen', '数据 2'])
@@ -20,7 +21,6 @@ beforeEach(() => {
     ['without colon', 'a:b'],
   ] as const)
     symlinkSync(path.join(folder, target), path.join(folder, name), 'junction')
-  return () => rmSync(folder, { recursive: true, force: true })
 })
 
 const resolve = (name: string) =>

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { StdioProcess } from './stdio-process.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 /** Like `docker run`, waits until its container is created and then until it is gone, whatever happens to its input. */
 const CLIENT = `
@@ -17,10 +17,8 @@ const CLIENT = `
   }, 20)`
 
 it('a container that is still being created when its sandbox is ended is removed as well', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-engine-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
-  onTestFinished(() => void vi.useRealTimers())
   const container = path.join(folder, 'container')
   const remove = vi.fn(() => Promise.resolve(rmSync(container, { force: true })))
   const sandbox = new StdioProcess({

@@ -1,27 +1,23 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ensureBundle, findDamagedBundle, type BundleOptions } from './bundle.ts'
 import { packFiles } from './packed-files.ts'
 import { needsPosix, needsRoot } from '../../../test/support/needs.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 let cacheFolder: string
 let kernelFolder: string
 let builds: number
 
 beforeEach(async () => {
-  cacheFolder = await mkdtemp(join(tmpdir(), 'bundle-'))
-  kernelFolder = await mkdtemp(join(tmpdir(), 'kernel-'))
+  cacheFolder = newFolder()
+  kernelFolder = newFolder()
   await mkdir(join(kernelFolder, 'sandbridge_kernel', '__pycache__'), { recursive: true })
   await writeFile(join(kernelFolder, 'sandbridge_kernel', 'a.py'), 'a = 1\n')
   await writeFile(join(kernelFolder, 'sandbridge_kernel', '__pycache__', 'a.py'), 'no source\n')
   builds = 0
-})
-afterEach(async () => {
-  await rm(cacheFolder, { recursive: true, force: true })
-  await rm(kernelFolder, { recursive: true, force: true })
 })
 
 // Does not start Python: these tests are about the files.
@@ -153,7 +149,6 @@ it('ensureBundle uses a folder for temporary files where the cache folder cannot
   const file = join(cacheFolder, 'file')
   await writeFile(file, '')
   vi.stubEnv('TMPDIR', cacheFolder)
-  onTestFinished(() => void vi.unstubAllEnvs())
   const told: string[] = []
   const unwritable = options({ cacheFolder: join(file, 'cache'), onProgress: (message) => void told.push(message) })
   const folder = await ensureBundle(unwritable)
@@ -167,7 +162,6 @@ it('ensureBundle names a cache folder that cannot be written, and says what to d
   const file = join(cacheFolder, 'file')
   await writeFile(file, '')
   vi.stubEnv('TMPDIR', file)
-  onTestFinished(() => void vi.unstubAllEnvs())
   await expect(ensureBundle(options({ cacheFolder: join(file, 'cache') }))).rejects.toMatchObject({
     code: 'SANDBOX_START_FAILED',
     message: expect.stringContaining(file),
@@ -189,8 +183,7 @@ it('ensureBundle makes a bundle that only its owner can read, unless it is meant
 
 it("a bundle of root is where root's sandboxes can read it, whatever its cache folder allows", async () => {
   needsRoot('other users run their sandboxes themselves')
-  const home = await mkdtemp(join(tmpdir(), 'closed-'))
-  onTestFinished(() => rm(home, { recursive: true, force: true }))
+  const home = newFolder()
   const place = { cacheFolder: join(home, 'cache', 'pyodide'), readableByAll: true }
   const folder = await ensureBundle(options(place))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))

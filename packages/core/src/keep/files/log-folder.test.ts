@@ -1,14 +1,13 @@
 // This file verifies which lines a log has: none if it was deleted while it was opened, and each whole, whatever is in
 // it.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { LogFolder } from './log-folder.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 it('only a line feed ends a line of a log, and a line can be longer than what is read at once', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'record-lines-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const lines = ['a\u2028b\u2029c\u0085d\re', 'x'.repeat(200_000), '', 'ü'.repeat(100_001), 'end']
   writeFileSync(path.join(folder, 'a.jsonl'), lines.join('\n'))
   const read: string[] = []
@@ -17,8 +16,7 @@ it('only a line feed ends a line of a log, and a line can be longer than what is
 })
 
 it('what follows a very long line of a log is found', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'record-lines-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   writeFileSync(path.join(folder, 'a.jsonl'), `${'x'.repeat(5 << 20)}\nnext\n`)
   const log = new LogFolder(folder)
   const first = await log.linesAfter('a.jsonl', 0)
@@ -27,8 +25,7 @@ it('what follows a very long line of a log is found', async () => {
 })
 
 it('the last line of a log is found whole, however long it is', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'record-lines-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const log = new LogFolder(folder)
   for (const line of ['x'.repeat(600_000), 'y'.repeat(65_535), 'short']) {
     for (const before of ['', 'z'.repeat(100_000) + '\n'])
@@ -40,8 +37,7 @@ it('the last line of a log is found whole, however long it is', async () => {
 })
 
 it('a log file is read as lines, a missing one as none, and a folder is an error', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'record-lines-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   writeFileSync(path.join(folder, 'a.jsonl'), 'one\ntwo\n')
   const read = async (name: string): Promise<string[]> => {
     const lines: string[] = []

@@ -1,19 +1,18 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { ARTIFACT_LIMITS, ArtifactStore, artifactUri, parseArtifactUri } from './artifact-store.ts'
 import { unwritable } from '../files/versioned-folders.ts'
 import { fileStore } from '../files/file-store.ts'
 import { needsLinux, needsPosix, needsProgram, needsRoot, skip } from '../../../test/support/needs.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 let folder: string
 let store: ArtifactStore
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  folder = newFolder()
   store = new ArtifactStore(fileStore(path.join(folder, '.sandbridge')))
-  return () => rmSync(folder, { recursive: true, force: true })
 })
 
 const bytes = (text: string) => Buffer.from(text)
@@ -180,7 +179,7 @@ describe('a disk that takes nothing', () => {
   it('a full disk is an error that says so, and keeps earlier artifacts', async () => {
     needsLinux('a small disk in memory is mounted')
     needsRoot('a disk is mounted')
-    const disk = mkdtempSync(path.join(tmpdir(), 'sb-disk-'))
+    const disk = newFolder()
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', disk])
     if (mounted.status !== 0) skip('this machine does not let its root mount a disk')
     onTestFinished(() => {

@@ -1,7 +1,6 @@
 // This file verifies that a tool that stops loading is detected, and that tools are not loaded again while nothing
 // changes.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { BridgeError } from '../../errors.ts'
@@ -10,6 +9,7 @@ import { LoadableTools } from './loadable-tools.ts'
 import type { SavedTool } from './saved-tool.ts'
 import { SavedToolStore } from './saved-tool-store.ts'
 import { fileStore } from '../files/file-store.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 let folder: string
 let store: SavedToolStore
@@ -19,11 +19,10 @@ let failing: Set<string>
 const warnings: string[] = []
 
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  folder = newFolder()
   store = new SavedToolStore(fileStore(path.join(folder, '.sandbridge')))
   looks = []
   failing = new Set()
-  return () => rmSync(folder, { recursive: true, force: true })
 })
 
 const save = (name: string, imports: string[] = [], source = `def ${name}(): pass\n`) =>

@@ -1,17 +1,16 @@
 // This file verifies that files of `/projects` stay in their folder and within their limits, whatever a sandbox
 // requests.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { needsLinks } from '../../../test/support/needs.ts'
 import { type ProjectLimits, ProjectStore } from './project-store.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 const LIMITS: ProjectLimits = { fileBytes: 100, totalBytes: 150, entryCount: 4, depth: 3 }
 
 function newStore(limits?: ProjectLimits): { store: ProjectStore; outside: string } {
-  const folder = mkdtempSync(path.join(tmpdir(), 'projects-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const outside = path.join(folder, 'outside')
   mkdirSync(outside)
   writeFileSync(path.join(outside, 'secret'), 'host')

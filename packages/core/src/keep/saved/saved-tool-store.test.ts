@@ -1,19 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { needsPosix } from '../../../test/support/needs.ts'
 import { type SavedToolContent, savedToolLine } from './saved-tool.ts'
 import { parseSavedTool, SavedToolStore } from './saved-tool-store.ts'
 import { fileStore } from '../files/file-store.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 let folder: string
 let store: SavedToolStore
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
+  folder = newFolder()
   store = new SavedToolStore(fileStore(path.join(folder, '.sandbridge')))
-  return () => rmSync(folder, { recursive: true, force: true })
 })
 
 const tool = (extra: Partial<SavedToolContent> = {}): SavedToolContent => ({

@@ -1,5 +1,5 @@
 // This file verifies that observers get every event in order, and that no observer can harm the code that emits events.
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { BridgeEvent, CallStarted } from './event.ts'
 import type { Told } from '../runs/run.ts'
@@ -41,7 +41,6 @@ it.each([
   ['25 ms where a person watches', true, 25],
 ])('the event stream delivers together what happens within %s', async (_, isWatched, ms) => {
   vi.useFakeTimers({ toFake: ['setTimeout'] })
-  onTestFinished(() => void vi.useRealTimers())
   const stream = new EventStream()
   const sizes: number[] = []
   stream.subscribe({ name: 'one', isWatched, receive: (events) => void sizes.push(events.length) })

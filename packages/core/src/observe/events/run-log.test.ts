@@ -1,5 +1,5 @@
 // This file verifies that a run's log lines name the run, are limited in number, and report each failure once.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import { createLog, SILENT } from '../../util/log.ts'
 import { RunLog } from './run-log.ts'
@@ -8,7 +8,6 @@ const RUN = '3f09a1b2c4d5e6f7'
 const failure = new BridgeError('UPSTREAM_TIMEOUT', 'No answer')
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 it('the log of a run names the run in each line', () => {
   let written = ''

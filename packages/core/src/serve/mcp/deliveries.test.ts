@@ -1,6 +1,6 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { readSettings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { SILENT } from '../../util/log.ts'
@@ -51,7 +51,6 @@ it.each([
   [1_000, true],
 ])('a client that ends %i ms after a result has read it: %s', (ms, isDelivered) => {
   vi.useFakeTimers({ toFake: ['performance'] })
-  onTestFinished(() => void vi.useRealTimers())
   const { deliveries, told, send } = open()
   send(1)
   vi.advanceTimersByTime(ms)

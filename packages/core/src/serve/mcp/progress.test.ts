@@ -1,5 +1,5 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { ProgressReporter } from './progress.ts'
 
 interface Sent {
@@ -23,7 +23,6 @@ function open(progressToken?: number) {
 }
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 it('progress is reported with rising numbers that are as short as possible', async () => {
   const { reporter, sent } = open(1)

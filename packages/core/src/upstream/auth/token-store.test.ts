@@ -1,18 +1,17 @@
-import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { needsLinks } from '../../../test/support/needs.ts'
 import { fileStore } from '../../keep/files/file-store.ts'
 import { SILENT } from '../../util/log.ts'
 import { createTokenStore } from './token-store.ts'
 import { createVault } from './vault.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 const url = 'https://s.example/mcp'
 
 function folder(contents?: object) {
-  const made = mkdtempSync(path.join(tmpdir(), 'sb-tokens-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  const made = newFolder()
   const file = path.join(made, 'tokens.json')
   if (contents) writeFileSync(file, JSON.stringify(contents))
   return { file, store: fileStore(made), kept: () => JSON.parse(readFileSync(file, 'utf8')) as Record<string, object> }

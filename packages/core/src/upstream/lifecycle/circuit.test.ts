@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { Circuit } from './circuit.ts'
 
 function circuit(random = 0.5) {
@@ -145,7 +145,6 @@ it('the circuit ends a probe as soon as a call has succeeded', async () => {
 
 it('the circuit waits ten seconds at most for a slow probe, whose end does not end the next one', async () => {
   vi.useFakeTimers()
-  onTestFinished(() => void vi.useRealTimers())
   const c = halfOpen()
   const leave = c.enter()
   const first = c.halfOpenProbe

@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Connection } from '../connection/connection.ts'
 import { ToolCache } from './tool-cache.ts'
 import type { ToolList } from './tool-list.ts'
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 function listOf(...names: string[]): ToolList {
   return { tools: names.map((name) => ({ name })), taskTools: new Set(), skipped: [], isCut: false }

@@ -1,18 +1,17 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { needsPosix, needsProgram, needsRoot } from '../../../test/support/needs.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { serverPath, withServerPath } from './server-path.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 const DESKTOP = '/usr/bin:/bin:/usr/sbin:/sbin'
 const NODE = path.dirname(process.execPath)
 
 /** A home folder with these executable files. */
 function homeWith(files: Record<string, string>): string {
-  const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'server-path-')))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const home = realpathSync(newFolder())
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(home, name)), { recursive: true })
     writeFileSync(path.join(home, name), text)

@@ -1,17 +1,16 @@
 import type { ChildProcess } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix, skip } from '../../../test/support/needs.ts'
 import { processContext } from '../../config/settings/client-context.ts'
 import { scriptLine, spawnServer } from './server-process.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 it('a missing command is reported as such where a folder of the PATH may not be entered', async () => {
   needsPosix('Windows finds programs itself')
   if (process.getuid?.() === 0) skip('root may enter every folder')
-  const locked = mkdtempSync(path.join(tmpdir(), 'locked-'))
-  onTestFinished(() => rmSync(locked, { recursive: true }))
+  const locked = newFolder()
   const open = path.join(locked, 'open')
   mkdirSync(open)
   const codeOf = (command: string) =>

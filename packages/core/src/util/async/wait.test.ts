@@ -1,11 +1,10 @@
 import { PassThrough } from 'node:stream'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { letOthers, untilAborted, withTimeout } from './wait.ts'
 
 const never = new Promise<never>(() => {})
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 it('untilAborted returns the outcome of work that ends before the abort, and stops listening', async () => {
   const { signal } = new AbortController()

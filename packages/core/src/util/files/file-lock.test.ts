@@ -1,12 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { withFileLock } from './file-lock.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 async function lockFile(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'lock-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
+  const folder = newFolder()
   return path.join(folder, 'state', 'a.lock')
 }
 

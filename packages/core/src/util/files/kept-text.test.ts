@@ -1,12 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { keepText, readKeptText } from './kept-text.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 it('a hundred texts of a folder are kept: those that were written last', () => {
-  const parent = mkdtempSync(path.join(tmpdir(), 'sb-'))
-  onTestFinished(() => rmSync(parent, { recursive: true, force: true }))
+  const parent = newFolder()
   const folder = path.join(parent, 'kept')
   const file = (number: number) => path.join(folder, `${number}.json`)
   for (let number = 0; number < 100; number += 1) {

@@ -1,16 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { ownTemporaryFolder } from './private-folder.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 function emptyTemporary(): string {
   needsPosix('Windows has no modes')
-  const folder = mkdtempSync(path.join(tmpdir(), 'own-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = newFolder()
   vi.stubEnv('TMPDIR', folder)
-  onTestFinished(() => void vi.unstubAllEnvs())
   return folder
 }
 

@@ -1,11 +1,11 @@
 // This file verifies that folders are private to their owner, that their parents get the usual permissions, and that
 // failures are reported.
-import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isOwnFolderSync, makePrivateFolder, makePrivateFolderSync } from './private-folder.ts'
 import { needsLinux, needsPosix } from '../../../test/support/needs.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 const modeOf = (folder: string): number => statSync(folder).mode & 0o777
 
@@ -15,8 +15,7 @@ describe.each([
 ])('%s', (_, make) => {
   it('makes a folder for its owner, and those above it as usual', async () => {
     needsPosix('Windows has no modes')
-    const top = mkdtempSync(path.join(tmpdir(), 'private-'))
-    onTestFinished(() => rmSync(top, { recursive: true }))
+    const top = newFolder()
     const folder = path.join(top, 'a', 'b', 'c')
     await make(folder)
     await make(folder)
@@ -32,8 +31,7 @@ describe.each([
 
 it('a folder that cannot be looked at is none of this user’s, and no error', () => {
   needsPosix('links take a privilege on Windows, where every folder counts as private')
-  const top = mkdtempSync(path.join(tmpdir(), 'private-'))
-  onTestFinished(() => rmSync(top, { recursive: true }))
+  const top = newFolder()
   writeFileSync(path.join(top, 'file'), '')
   symlinkSync('loop', path.join(top, 'loop'))
   for (const name of ['none', 'file/below', 'loop/below', 'x'.repeat(300)])

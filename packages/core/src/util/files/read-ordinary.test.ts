@@ -1,19 +1,18 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '../../../test/support/needs.ts'
 import { readOrdinary, readOrdinarySync } from './read-ordinary.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 it.each([
   ['asynchronously', readOrdinary],
   ['synchronously', async (...args: Parameters<typeof readOrdinarySync>) => readOrdinarySync(...args)],
 ])('a socket or a folder is refused, and a file is read %s unless its size is refused', async (_, read) => {
   needsPosix('sockets of Windows are not in folders')
-  const folder = mkdtempSync(path.join(tmpdir(), 'sb-read-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const folder = newFolder()
   const server = createServer().listen(path.join(folder, 'socket'))
   onTestFinished(() => void server.close())
   await once(server, 'listening')

@@ -1,23 +1,13 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { findPlaces, findPrograms, isStub } from './find-program.ts'
 import { needsLinux, needsPosix } from '../../../test/support/needs.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 it('programs are found in the order of PATH, each once', () => {
   needsPosix('Windows finds programs by their extension')
-  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'path-')))
-  onTestFinished(() => rmSync(root, { recursive: true }))
+  const root = realpathSync(newFolder())
   for (const folder of ['one', 'two', 'none']) mkdirSync(path.join(root, folder))
   symlinkSync('two', path.join(root, 'two-again'))
   for (const folder of ['one', 'two']) {
@@ -26,7 +16,6 @@ it('programs are found in the order of PATH, each once', () => {
   }
   const folders = ['none', 'two', 'relative', 'two-again', 'one', 'missing'].map((name) => path.join(root, name))
   vi.stubEnv('PATH', ['two', ...folders].join(':'))
-  onTestFinished(() => void vi.unstubAllEnvs())
   expect(findPrograms('no-such-program-elsewhere')).toEqual([
     path.join(root, 'two/no-such-program-elsewhere'),
     path.join(root, 'one/no-such-program-elsewhere'),
@@ -35,25 +24,21 @@ it('programs are found in the order of PATH, each once', () => {
 
 it('programs of Windows have an extension, and PATH other separators', () => {
   needsPosix('folders of Windows begin with a letter and a colon')
-  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'path-')))
-  onTestFinished(() => rmSync(root, { recursive: true }))
+  const root = realpathSync(newFolder())
   for (const name of ['no-such-program', 'no-such-program.exe'])
     writeFileSync(path.join(root, name), '', { mode: 0o755 })
   vi.stubEnv('PATH', `relative;${root}/missing;${root}`)
-  onTestFinished(() => void vi.unstubAllEnvs())
   expect(findPrograms('no-such-program', 'win32')).toEqual([`${root}/no-such-program.exe`])
 })
 
 it.each(['.docker/bin', '.orbstack/bin', '.rd/bin', '.local/bin'])('an engine of macOS is found in ~/%s', (folder) => {
   needsPosix('the home folder is named by HOME')
-  const home = realpathSync(mkdtempSync(path.join(tmpdir(), 'home-')))
-  onTestFinished(() => rmSync(home, { recursive: true }))
+  const home = realpathSync(newFolder())
   const bin = path.join(home, folder)
   mkdirSync(bin, { recursive: true })
   writeFileSync(path.join(bin, 'no-such-engine'), '', { mode: 0o755 })
   vi.stubEnv('HOME', home)
   vi.stubEnv('PATH', '/usr/bin:/bin:/usr/sbin:/sbin')
-  onTestFinished(() => void vi.unstubAllEnvs())
   expect(findPrograms('no-such-engine', 'darwin')).toEqual([path.join(bin, 'no-such-engine')])
 })
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { runningProcesses, until } from '../../../test/support/processes.ts'
 import { needsPosix } from '../../../test/support/needs.ts'
 import { runCommand } from './run-command.ts'
@@ -46,7 +46,6 @@ it('a command that the system does not start at all is a result: no memory, word
 it('a command prints what can be read, whatever the terminal of the bridge wants', async () => {
   vi.stubEnv('FORCE_COLOR', '1')
   vi.stubEnv('COLUMNS', '20')
-  onTestFinished(() => void vi.unstubAllEnvs())
   const env = { ...process.env, CLICOLOR_FORCE: '1' }
   const code =
     'console.log(process.env.FORCE_COLOR, process.env.CLICOLOR_FORCE, process.env.COLUMNS, process.env.NO_COLOR)'

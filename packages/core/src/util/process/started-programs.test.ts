@@ -1,7 +1,6 @@
 // Windows looks for a bare name in the working folder first, which may be a project of somebody else.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { needsPosix } from '../../../test/support/needs.ts'
@@ -11,13 +10,14 @@ import { spawnServer } from '../../upstream/stdio/server-process.ts'
 import { foundProgram } from './find-program.ts'
 import { groupExists, signalTree, trackGroup, untrackGroup } from './process-group.ts'
 import { runCommand } from './run-command.ts'
+import { newFolder } from '../../../test/support/new-folder.ts'
 
 vi.mock('node:child_process', { spy: true })
 
 /** A folder with programs that end at once; on the PATH of a simulated Windows, behind the working folder. */
 function onWindows(...names: string[]): string {
   needsPosix('a program that is a script')
-  const root = realpathSync(mkdtempSync(path.join(tmpdir(), 'windows-')))
+  const root = realpathSync(newFolder())
   for (const name of names) writeFileSync(path.join(root, name), '#!/bin/sh\nexit 0', { mode: 0o755 })
   vi.stubEnv('PATH', undefined)
   vi.stubEnv('Path', `;.;relative;"${root}";`)
@@ -25,9 +25,7 @@ function onWindows(...names: string[]): string {
   Object.defineProperty(process, 'platform', { value: 'win32' })
   onTestFinished(() => {
     Object.defineProperty(process, 'platform', { value: platform })
-    vi.unstubAllEnvs()
     vi.clearAllMocks()
-    rmSync(root, { recursive: true })
   })
   return root
 }

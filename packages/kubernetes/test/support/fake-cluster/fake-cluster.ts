@@ -2,11 +2,10 @@
 // WebSocket, watches, network policies, and faults that a test switches on. It does what was observed in a real
 // cluster; it cannot show the network of pods.
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,6 +16,7 @@ import { type Manifest, type PodStatus, restrictedViolations } from './manifest.
 import { type RunningContainer, runContainer } from './node.ts'
 import { type Secret, SecretStore } from './secrets.ts'
 import { PodStore } from './store.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const TOKEN = 'fake-cluster-token'
 const PODS = /^\/api\/v1\/namespaces\/([^/]+)\/pods(?:\/([^/]+))?(\/attach)?$/
@@ -96,7 +96,7 @@ export class FakeCluster {
   }
 
   static async start(options: FakeClusterOptions = {}): Promise<FakeCluster> {
-    const folder = await mkdtemp(path.join(tmpdir(), 'fake-cluster-'))
+    const folder = newFolder()
     const cluster = new FakeCluster(makeCertificate('fake-cluster'), folder, options)
     await cluster.listen()
     await writeFile(cluster.kubeconfig, JSON.stringify(cluster.config()))

@@ -1,11 +1,10 @@
 // This file verifies calls whose client has to come back with an answer: when it does, and when it does not.
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { OpenRuns } from './open-runs.ts'
 
 const never = new Promise<never>(() => {})
 
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
 
 function startRun(runs: OpenRuns) {
   const run = runs.add({})

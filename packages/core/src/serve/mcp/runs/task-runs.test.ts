@@ -1,6 +1,6 @@
 // This file verifies that what tasks keep for their clients is bounded.
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { OpenRun } from './open-run.ts'
 import { OpenRuns } from './open-runs.ts'
 
@@ -57,7 +57,6 @@ it('a cancelled task stays cancelled while its cell goes on, and whoever waits f
 
 it('a task is unfetched until its client has its result, for a minute after its end at most', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
   const runs = new OpenRuns()
   const running = new OpenRun({})
   running.start(new Promise(() => {}))
