@@ -68,7 +68,7 @@ beforeAll(async () => {
   stopObserving()
   expect(await run('1 + 1')).toBe('2')
   return () => bridge.close()
-}, 120_000)
+})
 
 function manyEntries(home: string): Definitions {
   const stateDir = path.join(home, 'entries')

@@ -65,7 +65,6 @@ const CLIENTS: [string, (context: TestContext) => Promise<SdkClient>][] = [
 
 it.for(CLIENTS)(
   'a client made with %s lists tools, runs cells, shows images, gets errors and cancels',
-  { timeout: 120_000 },
   async ([, open], context) => {
     const client = await open(context)
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['run_python'])

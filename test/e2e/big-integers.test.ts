@@ -101,14 +101,14 @@ const headers = () => ({
 const inText = (words: string): string => JSON.stringify(words).slice(1, -1)
 
 describe.each(Object.entries(ERAS))('%s over HTTP', (_, call) => {
-  it('sends them in code, and reads them from servers', { timeout: 60_000 }, async () => {
+  it('sends them in code, and reads them from servers', async () => {
     const code = `print(await mcp_t.echo(ids=${LIST})); print((await mcp_t.rows()).ids, (await mcp_t.words()).ids)`
     const shown = await call('run_python', JSON.stringify({ code }))
     expect(shown).toContain(inText(`got {"ids":${LIST}}`))
     expect(shown).toContain(`${SPACED} ${SPACED}`)
   })
 
-  it('sends them to workflows', { timeout: 60_000 }, async () => {
+  it('sends them to workflows', async () => {
     expect(await call('rep', `{"ids":${LIST}}`)).toContain(SPACED)
     // As clients do that encode an argument twice.
     expect(await call('rep', `{"ids":"${LIST}"}`)).toContain(SPACED)
@@ -131,7 +131,7 @@ describe.each(Object.entries(ERAS))('%s over HTTP', (_, call) => {
     expect(await call('run_python', JSON.stringify({ code }))).toContain(SPACED)
   })
 
-  it('exchanges them in JavaScript, as BigInts', { timeout: 60_000 }, async () => {
+  it('exchanges them in JavaScript, as BigInts', async () => {
     const big = NUMBERS.map((number) => `${number}n`).join()
     const code = `console.log(await t.echo({ ids: [${big}] })); (await t.rows()).ids.join()`
     const shown = await call('run_javascript', JSON.stringify({ code }))
@@ -140,7 +140,7 @@ describe.each(Object.entries(ERAS))('%s over HTTP', (_, call) => {
   })
 })
 
-it('a client over stdio sends them to workflows', { timeout: 60_000 }, async () => {
+it('a client over stdio sends them to workflows', async () => {
   const child = spawn(process.execPath, [CLI, 'run'], { env, cwd: bridge.home, stdio: ['pipe', 'pipe', 'ignore'] })
   const lines = createInterface({ input: child.stdout })
   const answer = new Promise<string>((resolve) => {
@@ -154,14 +154,14 @@ it('a client over stdio sends them to workflows', { timeout: 60_000 }, async () 
   child.stdin.end()
 })
 
-it('a terminal prints them, and passes them on', { timeout: 60_000 }, async () => {
+it('a terminal prints them, and passes them on', async () => {
   const code = `print(await mcp_t.echo(ids=${LIST})); (await mcp_t.rows()).ids`
   const { stdout } = await runProgram(process.execPath, [CLI, 'exec', '-c', code], env)
   expect(stdout).toContain(`got {"ids":${LIST}}`)
   expect(stdout).toContain(SPACED)
 })
 
-it('a bash cell exchanges them with servers', { timeout: 60_000 }, async () => {
+it('a bash cell exchanges them with servers', async () => {
   await providerOrSkip('bubblewrap')
   const settings = { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_LANGUAGES: 'python,bash' }
   const { text: shown } = await (

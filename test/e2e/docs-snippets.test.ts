@@ -5,7 +5,7 @@
 //   ```python no-run: a reason    does not run
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { commandLine } from '../../packages/core/src/cli/program.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { discoverServers } from '../../packages/core/src/config/discover.ts'
@@ -15,8 +15,6 @@ import { REAL_SANDBOX, ROOT } from '@sandbridge/core/test/support/bridge-process
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
 const program = commandLine(PACKAGES)
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const read = (page: string) => readFileSync(path.join(ROOT, page), 'utf8')
 const PAGES = [

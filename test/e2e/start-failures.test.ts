@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { plugIn } from '../../packages/core/src/cli/package.ts'
 import { parse } from '../../packages/core/src/config/settings/setting-kinds.ts'
 import { namedSettings, settingContext } from '../../packages/core/src/config/settings/settings.ts'
@@ -12,7 +12,6 @@ import { BUILT_CLI, closeTestBridge, makeHome, openTestBridge } from '@sandbridg
 import { needsRoot } from '@sandbridge/core/test/support/needs.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
 plugIn(PACKAGES)
 
 const AT_ONCE = 6

@@ -84,7 +84,7 @@ it(
   },
 )
 
-it('a store loses nothing of two bridges that write at the same time', { timeout: 120_000 }, async () => {
+it('a store loses nothing of two bridges that write at the same time', async () => {
   const home = makeHome()
   const count = 60
   const writers = ['a', 'b'].map((prefix) => startWriter(home, prefix, count))

@@ -39,7 +39,7 @@ const save = (name: string) =>
 
 const remember = `try:\n    runtime.save_memory("a", 1)\nexcept runtime.MCPError as error:\n    print(error)`
 
-describe('a bridge', { timeout: 120_000 }, () => {
+describe('a bridge', () => {
   it('a bridge whose disk is full runs cells and calls, says what it could not keep, and goes on when there is room', async () => {
     const { home, disk, env } = homeOnDisk()
     const first = await startBridge({ home, env })

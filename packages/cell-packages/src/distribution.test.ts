@@ -131,7 +131,7 @@ it('a download that breaks off keeps nothing, and the next one starts again', as
   expect((await fetchWheels([outer!], { ...mirror, folder }))[0]?.data).toEqual(compiled.data)
 })
 
-it('packages by name are imported in a cell, compiled code and all', { timeout: 120_000 }, async () => {
+it('packages by name are imported in a cell, compiled code and all', async () => {
   const { baseUrl } = await serve({ [compiled.fileName]: compiled.data })
   const tiny = makeWheel()
   const file = path.join(newFolder(), tiny.fileName)

@@ -88,7 +88,7 @@ it('without an index, packages of the distribution are there', async () => {
   expect(missing).toMatchObject([{ word: 'table', reason: expect.stringMatching(/package index cannot be reached/) }])
 })
 
-it('a real index has a wheel for the platform of WebAssembly, and a pure one', { timeout: 120_000 }, async () => {
+it('a real index has a wheel for the platform of WebAssembly, and a pure one', async () => {
   needsIndex()
   const words = ['pydantic-core', 'tabulate']
   const { files, missing } = await packageFiles(words, newFolder(), undefined)

@@ -9,7 +9,7 @@ import { findPrograms } from '../../core/src/util/process/find-program.ts'
 import { runPip } from './pip.ts'
 import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
-it('uv provides pip where the Python of this machine has none', { timeout: 120_000 }, async () => {
+it('uv provides pip where the Python of this machine has none', async () => {
   needsProgram('uv')
   // uv gets pip itself from there.
   needsIndex()
@@ -29,7 +29,7 @@ it('uv provides pip where the Python of this machine has none', { timeout: 120_0
   expect(readdirSync(chosen)).toEqual([fileName])
 })
 
-it('runs no pip of the folder that the bridge runs in', { timeout: 120_000 }, async () => {
+it('runs no pip of the folder that the bridge runs in', async () => {
   const name = process.platform === 'win32' ? 'py' : 'python3'
   needsProgram(name)
   if (findPrograms('uv').length === 0) needsPip()
@@ -80,7 +80,7 @@ function wheelsAndSource(wheels: Record<string, (source: string) => string[]>) {
 
 const PLAIN = ['-m', 'pip', 'install', '--only-binary', ':all:', '--quiet']
 
-it('refuses source code that a wheel of the index needs by its address', { timeout: 120_000 }, async () => {
+it('refuses source code that a wheel of the index needs by its address', async () => {
   const { ran, source, target, folder } = wheelsAndSource({
     needy: (to) => [`evil @ ${pathToFileURL(to).href}`],
     continued: (to) => [`evil\r @ ${pathToFileURL(to).href}`],
@@ -102,7 +102,7 @@ it('refuses source code that a wheel of the index needs by its address', { timeo
   expect(existsSync(ran), `pip itself runs the code in ${source}`).toBe(true)
 })
 
-it('refuses a wheel of the index that needs a wheel by its address', { timeout: 120_000 }, async () => {
+it('refuses a wheel of the index that needs a wheel by its address', async () => {
   const { target, index } = wheelsAndSource({ table: () => [] })
   const address = pathToFileURL(path.join(index, makeWheel({ name: 'table' }).fileName)).href
   const { fileName, data } = makeWheel({ name: 'needy', requires: [`table @ ${address}`] })
@@ -120,7 +120,6 @@ it('refuses a wheel of the index that needs a wheel by its address', { timeout: 
 
 it.each(['PIP_REQUIREMENT', 'PIP_CONSTRAINT', 'PIP_EDITABLE', 'PIP_CONFIG_FILE'])(
   'runs no source code that %s names',
-  { timeout: 120_000 },
   async (name) => {
     const { folder, source, ran, target } = wheelsAndSource({ table: () => [] })
     const file = path.join(folder, 'file')

@@ -52,7 +52,7 @@ it('packages are added after a sandbox has imported them, listed, used and remov
   )
   expect((await sandbridge(['packages', 'remove', 'tinypkg'])).stdout).toMatch(/^Removed /)
   expect((await sandbridge(['exec', '-c', 'import tinypkg'])).stderr).toMatch(/tinypkg is not in this sandbox/)
-}, 120_000)
+})
 
 it('a missing package stops no cell: the first result names it, and its import says why', async () => {
   await providerOrSkip('bubblewrap')
@@ -66,11 +66,10 @@ it('a missing package stops no cell: the first result names it, and its import s
   expect(second).toMatch(/damaged is not in this sandbox\. It could not be installed: .*RECORD/)
   // Once in the session.
   expect(second).not.toMatch(/configured and missing here/)
-}, 120_000)
+})
 
 it.for(['bubblewrap', 'pyodide'] as const)(
   'packages are imported in a waiting sandbox of %s, also one whose import fails',
-  { timeout: 120_000 },
   async (engine) => {
     await providerOrSkip(engine)
     const more = { MCP_BRIDGE_RUNTIME: engine, MCP_BRIDGE_POOL: '1', MCP_BRIDGE_SESSION: 'fresh' }
@@ -126,7 +125,7 @@ it('doctor names the packages of cells, those that are missing, and how to add p
   // Without packages, the sandbox that all tests share is that of this cache.
   const shared = { MCP_BRIDGE_CACHE_DIR: path.join(home, 'cache') }
   expect(await doctor(shared)).toContain('Cells have no pandas. Add it: sandbridge packages add pandas matplotlib')
-}, 120_000)
+})
 
 it('a cache folder that sandboxes cannot enter stops no cell', async () => {
   needsRoot('the sandboxes of other users run as the user of the cache folder')
@@ -136,4 +135,4 @@ it('a cache folder that sandboxes cannot enter stops no cell', async () => {
   const more = { MCP_BRIDGE_CACHE_DIR: path.join(closed, 'cache'), MCP_BRIDGE_PACKAGES: good }
   const bridge = await startBridge({ env: { ...env, ...more } })
   expect(await bridge.run('1 + 1')).toMatch(/^2\n.*tinypkg.*cannot enter .*closed/s)
-}, 120_000)
+})

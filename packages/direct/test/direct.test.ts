@@ -285,7 +285,7 @@ describe('what is listed', () => {
     expect(textOf(await bridge.client.callTool({ name: 'varied__grown', arguments: {} }))).toBe('as well')
   })
 
-  it('is what the command line of the client says, beside a resident', { timeout: 120_000 }, async () => {
+  it('is what the command line of the client says, beside a resident', async () => {
     needsPosix('the resident of Windows has tests of its own')
     const env = { MCP_BRIDGE_RESIDENT: 'on idle=1' }
     const { home } = homeOf()

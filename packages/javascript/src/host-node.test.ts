@@ -39,16 +39,12 @@ it('no Node is used in bubblewrap where none works', async () => {
 it.for([
   ['can be read', 0o755],
   ['cannot be read there, and another one is used', 0o700],
-] as [string, number][])(
-  'Node runs cells when it is installed in a folder of its own that %s',
-  { timeout: 60_000 },
-  async ([, mode]) => {
-    await providerOrSkip('bubblewrap')
-    process.execPath = installedElsewhere(mode)
-    const cells = await startCells(makeNodeProvider('bubblewrap')!)
-    const code = `const fs = require('fs')
+] as [string, number][])('Node runs cells when it is installed in a folder of its own that %s', async ([, mode]) => {
+  await providerOrSkip('bubblewrap')
+  process.execPath = installedElsewhere(mode)
+  const cells = await startCells(makeNodeProvider('bubblewrap')!)
+  const code = `const fs = require('fs')
 ;[process.execPath, fs.readdirSync('/opt/node'), fs.existsSync(${JSON.stringify(path.dirname(process.execPath))})]`
-    const { value, error } = await cells.run(code, () => languageFiles('javascript'), 'javascript')
-    expect([value, error]).toEqual(["[ '/opt/node/bin/node', [ 'bin' ], false ]", undefined])
-  },
-)
+  const { value, error } = await cells.run(code, () => languageFiles('javascript'), 'javascript')
+  expect([value, error]).toEqual(["[ '/opt/node/bin/node', [ 'bin' ], false ]", undefined])
+})

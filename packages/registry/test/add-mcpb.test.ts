@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { unpackMcpb } from '../src/mcpb/mcpb-package.ts'
 import { findJailMaker } from '@sandbridge/jail/jail-maker.ts'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
@@ -19,8 +19,6 @@ import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 import { expectMode } from '@sandbridge/core/test/support/modes.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const SECRET = 's3cret-of-the-user'
 

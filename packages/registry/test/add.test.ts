@@ -13,15 +13,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { FakeRegistry, listed } from './support/fake-registry.ts'
 import { runCommand, runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
 import { findBubblewrapJail } from '@sandbridge/jail/bubblewrap-jail.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const SECRET = 's3cret-of-the-user'
 /** Why a test needs another system than Windows. */

@@ -124,7 +124,7 @@ describe.concurrent('the client that is first, whose environment the resident st
   it.each([
     ['podman', 'an engine that comes later'],
     ['setpriv', 'a program that bubblewrap is started with'],
-  ])('cannot bring %s, %s, for others', { timeout: 120_000 }, async (program) => {
+  ])('cannot bring %s, %s, for others', async (program) => {
     if (program === 'setpriv') {
       needsBubblewrap()
       needsRoot('another user starts bubblewrap without setpriv')
@@ -135,7 +135,7 @@ describe.concurrent('the client that is first, whose environment the resident st
     expect(await runsForOther(program, env)).toBe(false)
   })
 
-  it('cannot have the certificates of others unchecked', { timeout: 120_000 }, async () => {
+  it('cannot have the certificates of others unchecked', async () => {
     let reached = 0
     const server = createTlsServer(makeCertificate(), (_, response) => {
       reached += 1
@@ -159,7 +159,7 @@ describe.concurrent('a jailed server that may write to the folder for temporary 
   it.each([
     ['is refused where the socket of the resident is there', 'a-long-name'.repeat(9), /holds the files of this bridge/],
     ['starts where it is not: control', 'MCPs', /^ann$/],
-  ])('%s', { timeout: 120_000 }, async (_, state, said) => {
+  ])('%s', async (_, state, said) => {
     needsBubblewrap()
     const { home, connect } = residentHome({})
     const [temporary, stateDir] = [path.join(home, 'tmp'), path.join(home, state)]
@@ -208,7 +208,7 @@ describe.concurrent('a program of the same user that connects', () => {
   it.each([
     ['with a forged hello', controlLine(FORGED)],
     ['with two of them', controlLine(FORGED) + controlLine(FORGED)],
-  ])('%s takes no place of a client, and is disconnected', { timeout: 120_000 }, async (_, hello) => {
+  ])('%s takes no place of a client, and is disconnected', async (_, hello) => {
     const { connect, folder, residents } = residentHome({})
     const ann = await connect('ann')
     const hostile = connections(folder, 100, hello)
@@ -220,7 +220,7 @@ describe.concurrent('a program of the same user that connects', () => {
     expect(await ann.run('print(2)')).toBe('2')
   })
 
-  it('and says nothing, again and again, takes no place of a client', { timeout: 120_000 }, async () => {
+  it('and says nothing, again and again, takes no place of a client', async () => {
     const { connect, command, folder, residents } = residentHome({})
     const ann = await connect('ann')
     const found = connections(folder, 100)
@@ -236,7 +236,7 @@ describe.concurrent('a program of the same user that connects', () => {
     expect(await ann.run('print(2)')).toBe('2')
   })
 
-  it('and says nothing, a thousand times, takes no place of a client', { timeout: 120_000 }, async () => {
+  it('and says nothing, a thousand times, takes no place of a client', async () => {
     const { connect, folder, residents } = residentHome({})
     await connect('ann')
     connections(folder, 1_000)
@@ -282,7 +282,7 @@ describe('a client that is hostile', () => {
   const say = ({ process: { stdin } }: RelayClient, ...lines: string[]): void =>
     lines.forEach((one) => stdin!.write(`${one}\n`))
 
-  it('cannot end the resident with any line, and others hear nothing of it', { timeout: 120_000 }, async () => {
+  it('cannot end the resident with any line, and others hear nothing of it', async () => {
     const { ann, bob, pid } = await two()
     await ann.run('kept = 1')
     say(bob, ...HOSTILE_LINES)
@@ -294,7 +294,7 @@ describe('a client that is hostile', () => {
     expect(isAlive(pid)).toBe(true)
   })
 
-  it('cannot cancel the request of another by its id', { timeout: 120_000 }, async () => {
+  it('cannot cancel the request of another by its id', async () => {
     const { ann, bob } = await two()
     const cancels = ['ann-2', 'ann-3', 0, 1, 2].map((requestId) =>
       line({ method: 'notifications/cancelled', params: { requestId } }),
@@ -312,7 +312,7 @@ describe('a client that is hostile', () => {
     expect(isAnswered).toBe(false)
   })
 
-  it('cannot read the output of another, with whose ids its own collide', { timeout: 120_000 }, async () => {
+  it('cannot read the output of another, with whose ids its own collide', async () => {
     const { ann, bob } = await two()
     const code = (word: string): string => `for i in range(20_000): print("${word}", i)`
     const uriOf = (text: string): string => /sandbridge:\/\/output\/[\w/-]+/.exec(text)?.[0] ?? 'none'
@@ -380,29 +380,25 @@ describe('a command that is hostile', () => {
     expect(await saidTo(said, ['exec', '-'])).not.toContain('second')
   })
 
-  it('cannot have the resident run what is not a command of a user', { timeout: 120_000 }, async () => {
+  it('cannot have the resident run what is not a command of a user', async () => {
     const commands = [[], ['run'], ['stop'], ['-v', 'run'], ['resident', 'x'], ['init', '--yes'], ['help']]
     const heard = await saidInTurn([...commands.map((words): [object[], string[]] => [[], words]), CONTROL])
     expect(heard.map((text) => text.includes('"out"'))).toEqual([...commands.map(() => false), true])
   })
 })
 
-it(
-  'a command whose input has no end fills neither the resident nor its own process',
-  { timeout: 120_000 },
-  async () => {
-    const { connect, placeOf, residents } = residentHome({})
-    const ann = await connect('ann')
-    await ann.run('kept = 1')
-    const { cwd, env } = placeOf('ann')
-    // Whatever cannot be passed on at once would fill such a small heap.
-    const command = `yes '#' | "${process.execPath}" --max-old-space-size=64 "${CLI}" exec -`
-    const { code, stderr } = await runProgram('sh', ['-c', command], env, { cwd })
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('longer than 64 MiB') as string })
-    expect(await ann.run('print(kept)')).toBe('1')
-    expect(residents()).toHaveLength(1)
-  },
-)
+it('a command whose input has no end fills neither the resident nor its own process', async () => {
+  const { connect, placeOf, residents } = residentHome({})
+  const ann = await connect('ann')
+  await ann.run('kept = 1')
+  const { cwd, env } = placeOf('ann')
+  // Whatever cannot be passed on at once would fill such a small heap.
+  const command = `yes '#' | "${process.execPath}" --max-old-space-size=64 "${CLI}" exec -`
+  const { code, stderr } = await runProgram('sh', ['-c', command], env, { cwd })
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('longer than 64 MiB') as string })
+  expect(await ann.run('print(kept)')).toBe('1')
+  expect(residents()).toHaveLength(1)
+})
 
 describe('a client that never reads', () => {
   it.each([
@@ -439,44 +435,36 @@ describe('a client that never reads', () => {
 })
 
 describe.concurrent('settings.json of a resident', () => {
-  it(
-    'holds for each client from its next cell on, and while it is broken none runs code',
-    { timeout: 120_000 },
-    async () => {
-      const { connect, home } = residentHome({ who: fixtureServer('whoami.mjs') })
-      const clients = [await connect('ann'), await connect('bob')]
-      const file = path.join(home, 'MCPs/settings.json')
-      const call = 'print((await mcp_who.who())["home"])'
-      const inTurn = async (): Promise<string[]> => [await clients[0]!.run(call), await clients[1]!.run(call)]
-      const settings = (content: object): string => JSON.stringify(content)
-      // Control: one of a project, and of the client's own folder, changes nothing.
-      for (const folder of ['bob', 'bob/.sandbridge']) {
-        mkdirSync(path.join(home, folder), { recursive: true })
-        writeFileSync(path.join(home, folder, 'settings.json'), settings({ permissions: { preset: 'readonly' } }))
-      }
-      expect(await inTurn()).toEqual([home, home])
-      writeFileSync(file, settings({ permissions: { preset: 'readonly' } }), { mode: 0o600 })
-      for (const text of await inTurn()) expect(text).toMatch(/PERMISSION|denied|read-only/i)
-      writeFileSync(file, '{"permissions": {"presets": "hunter2-hunter2"}}')
-      for (const text of await inTurn()) {
-        expect(text).toMatch(/settings\.json/)
-        expect(text).not.toContain('hunter2')
-      }
-      writeFileSync(file, settings({ permissions: { preset: 'open' } }))
-      expect(await inTurn()).toEqual([home, home])
-    },
-  )
+  it('holds for each client from its next cell on, and while it is broken none runs code', async () => {
+    const { connect, home } = residentHome({ who: fixtureServer('whoami.mjs') })
+    const clients = [await connect('ann'), await connect('bob')]
+    const file = path.join(home, 'MCPs/settings.json')
+    const call = 'print((await mcp_who.who())["home"])'
+    const inTurn = async (): Promise<string[]> => [await clients[0]!.run(call), await clients[1]!.run(call)]
+    const settings = (content: object): string => JSON.stringify(content)
+    // Control: one of a project, and of the client's own folder, changes nothing.
+    for (const folder of ['bob', 'bob/.sandbridge']) {
+      mkdirSync(path.join(home, folder), { recursive: true })
+      writeFileSync(path.join(home, folder, 'settings.json'), settings({ permissions: { preset: 'readonly' } }))
+    }
+    expect(await inTurn()).toEqual([home, home])
+    writeFileSync(file, settings({ permissions: { preset: 'readonly' } }), { mode: 0o600 })
+    for (const text of await inTurn()) expect(text).toMatch(/PERMISSION|denied|read-only/i)
+    writeFileSync(file, '{"permissions": {"presets": "hunter2-hunter2"}}')
+    for (const text of await inTurn()) {
+      expect(text).toMatch(/settings\.json/)
+      expect(text).not.toContain('hunter2')
+    }
+    writeFileSync(file, settings({ permissions: { preset: 'open' } }))
+    expect(await inTurn()).toEqual([home, home])
+  })
 
-  it(
-    'is read again by a cell of each client, and each is told what needs a new start',
-    { timeout: 120_000 },
-    async () => {
-      const { connect, home } = residentHome({})
-      const [ann, bob] = [await connect('ann'), await connect('bob')]
-      await Promise.all([ann.run('1'), bob.run('1')])
-      writeFileSync(path.join(home, 'MCPs/settings.json'), '{"sandbox": {"memory": "1g"}}', { mode: 0o600 })
-      expect(await ann.run('print(1)')).toContain('sandbox.memory has changed')
-      expect(await bob.run('print(1)')).toContain('sandbox.memory has changed')
-    },
-  )
+  it('is read again by a cell of each client, and each is told what needs a new start', async () => {
+    const { connect, home } = residentHome({})
+    const [ann, bob] = [await connect('ann'), await connect('bob')]
+    await Promise.all([ann.run('1'), bob.run('1')])
+    writeFileSync(path.join(home, 'MCPs/settings.json'), '{"sandbox": {"memory": "1g"}}', { mode: 0o600 })
+    expect(await ann.run('print(1)')).toContain('sandbox.memory has changed')
+    expect(await bob.run('print(1)')).toContain('sandbox.memory has changed')
+  })
 })

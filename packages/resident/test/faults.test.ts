@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { BUILT_CLI } from '@sandbridge/core/test/support/bridge-process.ts'
 import { needsLinux, needsPosix, needsRoot, skip } from '@sandbridge/core/test/support/needs.ts'
 import { descendants, until } from '@sandbridge/core/test/support/processes.ts'
@@ -13,8 +13,6 @@ import { kill, residentHome } from '@sandbridge/core/test/support/resident-clien
 import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
 
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
-
-vi.setConfig({ testTimeout: 120_000 })
 
 it('a relay that is stopped holds up no other client, and passes its answer on when it continues', async () => {
   needsPosix('Windows stops no process by a signal')

@@ -44,7 +44,7 @@ const pidOf = async (client: RelayClient): Promise<string> => `${await client.ru
 const shared = sharedResidentHome({ who: WHO })
 
 describe('a command', () => {
-  it('uses the server that the client of its folder has started, and no other', { timeout: 120_000 }, async () => {
+  it('uses the server that the client of its folder has started, and no other', async () => {
     const house = await shared()
     const ann = await house.connect('ann')
     const server = await pidOf(ann)
@@ -59,7 +59,7 @@ describe('a command', () => {
     expect(house.residents()).toHaveLength(1)
   })
 
-  it('fails where its output cannot be written, with a resident as without', { timeout: 120_000 }, async () => {
+  it('fails where its output cannot be written, with a resident as without', async () => {
     needsLinux('other systems have no /dev/full')
     const house = await shared()
     await house.connect('ann')
@@ -106,7 +106,7 @@ describe('a command', () => {
     }
   })
 
-  it('loads no bridge, no schemas, no MCP package and nothing for hashes', { timeout: 120_000 }, async () => {
+  it('loads no bridge, no schemas, no MCP package and nothing for hashes', async () => {
     // The program of the tests is split into other files.
     const house = residentHome({}, {}, BUILT_CLI)
     const hook = path.join(house.home, 'loaded.cjs')
@@ -140,7 +140,7 @@ describe('a command', () => {
     expect(without.bytes).toBeGreaterThan(1_000_000)
   })
 
-  it('sees what has changed since the one before it', { timeout: 120_000 }, async () => {
+  it('sees what has changed since the one before it', async () => {
     const house = residentHome({ who: WHO })
     // Keeps the resident.
     await house.connect('bob')
@@ -159,33 +159,29 @@ describe('a command', () => {
     expect(house.residents()).toHaveLength(1)
   })
 
-  it(
-    'has the settings of now, and so has a client, before any cell has run with them',
-    { timeout: 120_000 },
-    async () => {
-      const house = residentHome({ who: WHO }, { MCP_BRIDGE_SOURCES: '' })
-      await house.connect('bob')
-      const set = (settings: object): void =>
-        writeFileSync(path.join(house.home, 'MCPs/settings.json'), JSON.stringify(settings), { mode: 0o600 })
-      const ran = async (): Promise<number | null> => (await type(house, 'ann', ['exec', '-c', PID])).code
-      const listed = async (): Promise<string> => (await type(house, 'ann', ['servers', '--json'])).stdout
-      // Controls: what is to be forbidden is allowed, and what is to be left out is there.
-      expect([await ran(), await listed()]).toEqual([0, expect.stringContaining('"who"')])
-      set({ permissions: { preset: 'readonly' } })
-      expect(await ran()).toBe(1)
-      set({ servers: { sources: ['-mcps'] } })
-      expect(await listed()).not.toContain('"who"')
-      expect(await ran()).toBe(1)
-      const { welcome } = await house.connect('cyd')
-      expect(JSON.stringify(welcome)).not.toContain('who.')
-      set({ servers: { sources: ['mcps'] } })
-      expect([await ran(), await listed()]).toEqual([0, expect.stringContaining('"who"')])
-      expect(JSON.stringify((await house.connect('dan')).welcome)).toContain('who.')
-      expect(house.residents()).toHaveLength(1)
-    },
-  )
+  it('has the settings of now, and so has a client, before any cell has run with them', async () => {
+    const house = residentHome({ who: WHO }, { MCP_BRIDGE_SOURCES: '' })
+    await house.connect('bob')
+    const set = (settings: object): void =>
+      writeFileSync(path.join(house.home, 'MCPs/settings.json'), JSON.stringify(settings), { mode: 0o600 })
+    const ran = async (): Promise<number | null> => (await type(house, 'ann', ['exec', '-c', PID])).code
+    const listed = async (): Promise<string> => (await type(house, 'ann', ['servers', '--json'])).stdout
+    // Controls: what is to be forbidden is allowed, and what is to be left out is there.
+    expect([await ran(), await listed()]).toEqual([0, expect.stringContaining('"who"')])
+    set({ permissions: { preset: 'readonly' } })
+    expect(await ran()).toBe(1)
+    set({ servers: { sources: ['-mcps'] } })
+    expect(await listed()).not.toContain('"who"')
+    expect(await ran()).toBe(1)
+    const { welcome } = await house.connect('cyd')
+    expect(JSON.stringify(welcome)).not.toContain('who.')
+    set({ servers: { sources: ['mcps'] } })
+    expect([await ran(), await listed()]).toEqual([0, expect.stringContaining('"who"')])
+    expect(JSON.stringify((await house.connect('dan')).welcome)).toContain('who.')
+    expect(house.residents()).toHaveLength(1)
+  })
 
-  it('has the rules of the project that it was typed in', { timeout: 120_000 }, async () => {
+  it('has the rules of the project that it was typed in', async () => {
     const house = await shared()
     const { cwd } = house.placeOf('dan')
     mkdirSync(path.join(cwd, '.sandbridge'))
@@ -196,7 +192,7 @@ describe('a command', () => {
     expect(house.residents()).toHaveLength(1)
   })
 
-  it('hears only what was typed to it, and takes nothing that it does not read', { timeout: 120_000 }, async () => {
+  it('hears only what was typed to it, and takes nothing that it does not read', async () => {
     const house = await shared()
     const [one, two] = await Promise.all([
       type(house, 'eve', ['exec', '-'], { input: 'print("first")' }),
@@ -208,13 +204,13 @@ describe('a command', () => {
     expect((await runProgram('sh', ['-c', line], env, { cwd, input: 'left\n' })).stdout).toBe('1\nleft\n')
   })
 
-  it('keeps its output whole when it is long', { timeout: 120_000 }, async () => {
+  it('keeps its output whole when it is long', async () => {
     const house = await shared()
     const { stdout } = await type(house, 'fay', ['exec', '-c', 'print("ä" * 3_000_000)'])
     expect(stdout).toBe(`${'ä'.repeat(3_000_000)}\n`)
   })
 
-  it('saves images where it was typed', { timeout: 120_000 }, async () => {
+  it('saves images where it was typed', async () => {
     const house = await shared()
     const figure = 'type("F", (), {"_repr_png_": lambda self: b"\\x89PNG", "__repr__": lambda self: "<F>"})()'
     const said = await type(house, 'gil', ['exec', '-c', figure])
@@ -230,7 +226,7 @@ describe('at a terminal', () => {
     return runInTerminal([process.execPath, CLI, ...words], { ...env, IN_TERMINAL_LIMIT: '80' }, { cwd, steps })
   }
 
-  it('a shell keeps variables, completes, and is stopped', { timeout: 120_000 }, async () => {
+  it('a shell keeps variables, completes, and is stopped', async () => {
     const house = residentHome({ who: WHO })
     await house.connect('ann')
     const steps: Step[] = [
@@ -252,7 +248,7 @@ describe('at a terminal', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('112') })
   })
 
-  it('a cell asks its user, and no other', { timeout: 120_000 }, async () => {
+  it('a cell asks its user, and no other', async () => {
     const house = residentHome({ who: WHO })
     writePermissions(house.home, { ask: ['who__*'] })
     const ann = await house.connect('ann')
@@ -265,7 +261,7 @@ describe('at a terminal', () => {
     expect(ann.unasked).toEqual([])
   })
 
-  it('an input of a server is asked for, and the answer is for this command only', { timeout: 120_000 }, async () => {
+  it('an input of a server is asked for, and the answer is for this command only', async () => {
     const inputs = [{ id: 'key', type: 'promptString', description: 'the key' }]
     const asks = { ...fixtureServer('whoami.mjs'), env: { WHO: '${input:key}' }, inputs }
     const house = residentHome({ asks })
@@ -278,7 +274,7 @@ describe('at a terminal', () => {
     expect(again.stdout).toContain('otherother')
   })
 
-  it('top shows the sessions of the resident, and Ctrl-C ends it', { timeout: 120_000 }, async () => {
+  it('top shows the sessions of the resident, and Ctrl-C ends it', async () => {
     const house = residentHome({ who: WHO })
     const ann = await house.connect('ann')
     await ann.run(PID)
@@ -297,31 +293,27 @@ interface Now {
 }
 
 describe('top', () => {
-  it(
-    'shows all clients of the resident in their folders, and nothing of one of other settings',
-    { timeout: 120_000 },
-    async () => {
-      const house = residentHome({ who: WHO })
-      for (const name of ['ann', 'bob']) await (await house.connect(name)).run(PID)
-      const other = { MCP_BRIDGE_TIMEOUT: '77' }
-      await (await house.connect('carl', other)).run('1')
-      const top = async (own?: Record<string, string>): Promise<Now[]> =>
-        JSON.parse((await type(house, 'ann', ['top', '--json'], own && { own })).stdout) as Now[]
-      const [now, ...more] = await top()
-      expect(more).toEqual([])
-      expect(now).toMatchObject({ counts: { cells: 2, calls: 2 }, servers: { who: { calls: 2, state: 'running' } } })
-      expect(house.residents()).toContain(now!.pid)
-      const folders = (one: Now): string[] => one.sessions.map(({ folder }) => path.basename(folder)).toSorted()
-      expect(folders(now!)).toEqual(['ann', 'bob'])
-      expect((await top(other)).map(folders)).toEqual([['carl']])
-      const text = await type(house, 'ann', ['top'])
-      expect(text).toMatchObject({ code: 0, stderr: '' })
-      expect(text.stdout).toMatch(/^Resident \d+, version .*: 2 sessions, 2 cells, 2 calls\n/)
-      expect(text.stdout).toMatch(/^ {2}session +\d+\.\d s +inspector-cli in .*\/bob: 1 cell$/m)
-    },
-  )
+  it('shows all clients of the resident in their folders, and nothing of one of other settings', async () => {
+    const house = residentHome({ who: WHO })
+    for (const name of ['ann', 'bob']) await (await house.connect(name)).run(PID)
+    const other = { MCP_BRIDGE_TIMEOUT: '77' }
+    await (await house.connect('carl', other)).run('1')
+    const top = async (own?: Record<string, string>): Promise<Now[]> =>
+      JSON.parse((await type(house, 'ann', ['top', '--json'], own && { own })).stdout) as Now[]
+    const [now, ...more] = await top()
+    expect(more).toEqual([])
+    expect(now).toMatchObject({ counts: { cells: 2, calls: 2 }, servers: { who: { calls: 2, state: 'running' } } })
+    expect(house.residents()).toContain(now!.pid)
+    const folders = (one: Now): string[] => one.sessions.map(({ folder }) => path.basename(folder)).toSorted()
+    expect(folders(now!)).toEqual(['ann', 'bob'])
+    expect((await top(other)).map(folders)).toEqual([['carl']])
+    const text = await type(house, 'ann', ['top'])
+    expect(text).toMatchObject({ code: 0, stderr: '' })
+    expect(text.stdout).toMatch(/^Resident \d+, version .*: 2 sessions, 2 cells, 2 calls\n/)
+    expect(text.stdout).toMatch(/^ {2}session +\d+\.\d s +inspector-cli in .*\/bob: 1 cell$/m)
+  })
 
-  it('says so where there is no resident', { timeout: 120_000 }, async () => {
+  it('says so where there is no resident', async () => {
     const house = residentHome({})
     const none = await type(house, 'ann', ['top'])
     expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('No resident bridge') as string })
@@ -330,22 +322,18 @@ describe('top', () => {
 })
 
 describe('approve', () => {
-  it.each(['with the resident that asks', 'without one'])(
-    'answers a kept question %s',
-    { timeout: 120_000 },
-    async (how) => {
-      const house = residentHome({ who: WHO })
-      writePermissions(house.home, { ask: ['who__*'] })
-      const own = how === 'without one' ? OFF : {}
-      const ann = await house.connect('ann', own)
-      expect(await ann.run(PID)).toContain('sandbridge approve')
-      const { stdout } = await type(house, 'ann', ['approve', '--json'], { own })
-      const [{ id } = { id: '' }] = JSON.parse(stdout) as { id: string }[]
-      const { stdout: said } = await type(house, 'ann', ['approve', id, '--answer', 'yes'], { own })
-      expect(said).toContain('Answered: yes')
-      expect(await ann.run(PID)).toMatch(/^\d+$/)
-    },
-  )
+  it.each(['with the resident that asks', 'without one'])('answers a kept question %s', async (how) => {
+    const house = residentHome({ who: WHO })
+    writePermissions(house.home, { ask: ['who__*'] })
+    const own = how === 'without one' ? OFF : {}
+    const ann = await house.connect('ann', own)
+    expect(await ann.run(PID)).toContain('sandbridge approve')
+    const { stdout } = await type(house, 'ann', ['approve', '--json'], { own })
+    const [{ id } = { id: '' }] = JSON.parse(stdout) as { id: string }[]
+    const { stdout: said } = await type(house, 'ann', ['approve', id, '--answer', 'yes'], { own })
+    expect(said).toContain('Answered: yes')
+    expect(await ann.run(PID)).toMatch(/^\d+$/)
+  })
 })
 
 describe('the end of', () => {
@@ -370,7 +358,6 @@ describe('the end of', () => {
   let survivor: RelayClient | undefined
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     'a command by %s ends its cell and nothing else',
-    { timeout: 120_000 },
     async (signal) => {
       const house = await shared()
       const ann = (survivor ??= await house.connect('ann'))
@@ -384,7 +371,7 @@ describe('the end of', () => {
     },
   )
 
-  it('a command whose output nobody reads comes with SIGTERM', { timeout: 120_000 }, async () => {
+  it('a command whose output nobody reads comes with SIGTERM', async () => {
     const house = await shared()
     survivor ??= await house.connect('ann')
     const code = 'print("begun", flush=True)\nwhile True: print("x" * 1000)'
@@ -400,7 +387,7 @@ describe('the end of', () => {
     expect(await over).toBe(143)
   })
 
-  it('a command ends its session', { timeout: 120_000 }, async () => {
+  it('a command ends its session', async () => {
     const house = await shared()
     const ann = (survivor ??= await house.connect('ann'))
     await ann.run('kept = 1')
@@ -418,7 +405,7 @@ describe('the end of', () => {
     expect(await ann.run('print(kept)')).toBe('1')
   })
 
-  it('the resident is said, and does not run the code again', { timeout: 120_000 }, async () => {
+  it('the resident is said, and does not run the code again', async () => {
     const house = residentHome({})
     await house.connect('ann')
     const { over, said } = await begun(house, ['exec', '-c', LIVED])
@@ -428,7 +415,7 @@ describe('the end of', () => {
     expect(said().match(/begun/g)).toHaveLength(1)
   })
 
-  it('log -f comes with Ctrl-C; until then it shows what happens', { timeout: 120_000 }, async () => {
+  it('log -f comes with Ctrl-C; until then it shows what happens', async () => {
     const house = residentHome({})
     const ann = await house.connect('ann')
     const { cwd, env } = house.placeOf('ann')
@@ -445,7 +432,7 @@ describe('the end of', () => {
   })
 })
 
-it('a command runs by itself beside a resident that hangs', { timeout: 120_000 }, async () => {
+it('a command runs by itself beside a resident that hangs', async () => {
   const house = residentHome({})
   const ann = await house.connect('ann')
   await ann.run('1')
@@ -476,40 +463,36 @@ async function enter(link: string): Promise<Page> {
   }
 }
 
-it(
-  'ui opens the page of the resident with the servers of its folder, and a page keeps it',
-  { timeout: 120_000 },
-  async () => {
-    const house = residentHome({ who: WHO }, { MCP_BRIDGE_SOURCES: '' })
-    const ann = await house.connect('ann')
-    await ann.run('1')
-    const own = { mcpServers: { here: fixtureServer('whoami.mjs') } }
-    writeFileSync(path.join(house.placeOf('bob').cwd, '.mcp.json'), JSON.stringify(own))
-    const open = (name: string) => openPage(house, name)
-    const servers = async (ask: (what: string) => Promise<Response>) => {
-      const { servers: all, untrusted } = (await (await ask('servers')).json()) as Record<string, { name: string }[]>
-      return { servers: all!.map(({ name }) => name), untrusted: untrusted!.map(({ name }) => name) }
-    }
-    expect(await servers(await open('ann'))).toEqual({ servers: ['who'], untrusted: [] })
-    const page = await open('bob')
-    expect(await servers(page)).toEqual({ servers: ['who'], untrusted: ['here'] })
-    // It can show those of any folder where a client is, and of no other.
-    const [annsFolder, bobsFolder] = [house.placeOf('ann').cwd, house.placeOf('bob').cwd]
-    const folders = [annsFolder, bobsFolder].toSorted()
-    expect(await (await page('folders')).json()).toEqual({ folder: bobsFolder, folders })
-    expect((await page('folder', { folder: house.home })).status).toBe(400)
-    expect((await page('folder', { folder: annsFolder })).status).toBe(200)
-    expect(await servers(page)).toEqual({ servers: ['who'], untrusted: [] })
-    // The resident would end a second after its last client.
-    const events = await page('events')
-    ann.process.stdin!.end()
-    await ann.exited
-    await sleep(3_000)
-    expect(house.residents().filter(isAlive)).toHaveLength(1)
-    await events.body!.cancel()
-    await until(() => house.residents().every((pid) => !isAlive(pid)))
-  },
-)
+it('ui opens the page of the resident with the servers of its folder, and a page keeps it', async () => {
+  const house = residentHome({ who: WHO }, { MCP_BRIDGE_SOURCES: '' })
+  const ann = await house.connect('ann')
+  await ann.run('1')
+  const own = { mcpServers: { here: fixtureServer('whoami.mjs') } }
+  writeFileSync(path.join(house.placeOf('bob').cwd, '.mcp.json'), JSON.stringify(own))
+  const open = (name: string) => openPage(house, name)
+  const servers = async (ask: (what: string) => Promise<Response>) => {
+    const { servers: all, untrusted } = (await (await ask('servers')).json()) as Record<string, { name: string }[]>
+    return { servers: all!.map(({ name }) => name), untrusted: untrusted!.map(({ name }) => name) }
+  }
+  expect(await servers(await open('ann'))).toEqual({ servers: ['who'], untrusted: [] })
+  const page = await open('bob')
+  expect(await servers(page)).toEqual({ servers: ['who'], untrusted: ['here'] })
+  // It can show those of any folder where a client is, and of no other.
+  const [annsFolder, bobsFolder] = [house.placeOf('ann').cwd, house.placeOf('bob').cwd]
+  const folders = [annsFolder, bobsFolder].toSorted()
+  expect(await (await page('folders')).json()).toEqual({ folder: bobsFolder, folders })
+  expect((await page('folder', { folder: house.home })).status).toBe(400)
+  expect((await page('folder', { folder: annsFolder })).status).toBe(200)
+  expect(await servers(page)).toEqual({ servers: ['who'], untrusted: [] })
+  // The resident would end a second after its last client.
+  const events = await page('events')
+  ann.process.stdin!.end()
+  await ann.exited
+  await sleep(3_000)
+  expect(house.residents().filter(isAlive)).toHaveLength(1)
+  await events.body!.cancel()
+  await until(() => house.residents().every((pid) => !isAlive(pid)))
+})
 
 /** What the page is told first. */
 async function snapshot(page: Page): Promise<string> {
@@ -520,50 +503,42 @@ async function snapshot(page: Page): Promise<string> {
   return text
 }
 
-it(
-  'ui shows a cell that began before the page was opened, with what it has printed',
-  { timeout: 120_000 },
-  async () => {
-    const house = residentHome({ who: WHO }, { MCP_BRIDGE_TIMEOUT: '120' })
-    const ann = await house.connect('ann')
-    await ann.run('early = 1')
-    const running = ann.run('print("an early word", flush=True)\nawait __import__("asyncio").sleep(120)')
-    const cells = async (): Promise<string> => (await type(house, 'ann', ['top', '--json'])).stdout
-    while (!(await cells()).includes('an early word')) await sleep(20)
-    const page = await openPage(house, 'bob')
-    const told = await snapshot(page)
-    expect(told).toContain('an early word')
-    expect(told).toContain('inspector-cli')
-    const [, id] = /"id":"(\w+)","run":"[^{}]*"number":2,/.exec(told)!
-    expect(await (await page('interrupt', { id })).json()).toEqual({ wasRunning: true })
-    expect(await running).toMatch(/interrupt/i)
-  },
-)
+it('ui shows a cell that began before the page was opened, with what it has printed', async () => {
+  const house = residentHome({ who: WHO }, { MCP_BRIDGE_TIMEOUT: '120' })
+  const ann = await house.connect('ann')
+  await ann.run('early = 1')
+  const running = ann.run('print("an early word", flush=True)\nawait __import__("asyncio").sleep(120)')
+  const cells = async (): Promise<string> => (await type(house, 'ann', ['top', '--json'])).stdout
+  while (!(await cells()).includes('an early word')) await sleep(20)
+  const page = await openPage(house, 'bob')
+  const told = await snapshot(page)
+  expect(told).toContain('an early word')
+  expect(told).toContain('inspector-cli')
+  const [, id] = /"id":"(\w+)","run":"[^{}]*"number":2,/.exec(told)!
+  expect(await (await page('interrupt', { id })).json()).toEqual({ wasRunning: true })
+  expect(await running).toMatch(/interrupt/i)
+})
 
-it(
-  'ui opens a page of its own where there is no resident, with what other bridges have recorded',
-  { timeout: 120_000 },
-  async () => {
-    const house = residentHome({}, OFF)
-    const ann = await house.connect('ann')
-    await ann.run('print("before")')
-    const child = spawn(process.execPath, [CLI, 'ui', '--json'], {
-      ...house.placeOf('bob'),
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    onTestFinished(() => void child.kill('SIGKILL'))
-    let said = ''
-    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    await until(() => said.includes('\n'))
-    const page = await enter((JSON.parse(said) as { link: string }).link)
-    const runs = async () =>
-      ((await (await page('record')).json()) as { runs: { client: string; status: string }[] }).runs
-    while ((await runs()).length === 0) await sleep(50)
-    expect(await runs()).toMatchObject([{ client: 'inspector-cli', status: 'ok' }])
-    // It watches no other bridge.
-    expect(await snapshot(page)).toContain('"sessions":[]')
-  },
-)
+it('ui opens a page of its own where there is no resident, with what other bridges have recorded', async () => {
+  const house = residentHome({}, OFF)
+  const ann = await house.connect('ann')
+  await ann.run('print("before")')
+  const child = spawn(process.execPath, [CLI, 'ui', '--json'], {
+    ...house.placeOf('bob'),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  await until(() => said.includes('\n'))
+  const page = await enter((JSON.parse(said) as { link: string }).link)
+  const runs = async () =>
+    ((await (await page('record')).json()) as { runs: { client: string; status: string }[] }).runs
+  while ((await runs()).length === 0) await sleep(50)
+  expect(await runs()).toMatchObject([{ client: 'inspector-cli', status: 'ok' }])
+  // It watches no other bridge.
+  expect(await snapshot(page)).toContain('"sessions":[]')
+})
 
 describe('a cell of the page of a resident', () => {
   /** What a cell of the page says with an error. */
@@ -572,26 +547,22 @@ describe('a cell of the page of a resident', () => {
     return traceback?.trim().split('\n').at(-1) ?? ''
   }
 
-  it(
-    'in the session of a client has the servers of that client, whichever folder the page shows',
-    { timeout: 120_000 },
-    async () => {
-      needsLinux('the page knows the session by what its sandbox uses, which is not measured elsewhere')
-      const house = residentHome({ who: WHO })
-      await house.connect('bob')
-      const ann = await house.connect('ann')
-      // What a model has left there runs with the next cell, whoever types it.
-      await ann.run('async def left():\n    raise RuntimeError((await mcp_who.who())["who"])')
-      const page = await openPage(house, 'bob')
-      const sessions = JSON.stringify(await (await page('usage')).json())
-      const session = /"session":"([^"]+)"/.exec(sessions)![1]!
-      expect(await says(page, 'await left()', session)).toBe('RuntimeError: ann')
-      // Control: the page's own session has those of its folder.
-      expect(await says(page, 'raise RuntimeError((await mcp_who.who())["who"])')).toBe('RuntimeError: bob')
-    },
-  )
+  it('in the session of a client has the servers of that client, whichever folder the page shows', async () => {
+    needsLinux('the page knows the session by what its sandbox uses, which is not measured elsewhere')
+    const house = residentHome({ who: WHO })
+    await house.connect('bob')
+    const ann = await house.connect('ann')
+    // What a model has left there runs with the next cell, whoever types it.
+    await ann.run('async def left():\n    raise RuntimeError((await mcp_who.who())["who"])')
+    const page = await openPage(house, 'bob')
+    const sessions = JSON.stringify(await (await page('usage')).json())
+    const session = /"session":"([^"]+)"/.exec(sessions)![1]!
+    expect(await says(page, 'await left()', session)).toBe('RuntimeError: ann')
+    // Control: the page's own session has those of its folder.
+    expect(await says(page, 'raise RuntimeError((await mcp_who.who())["who"])')).toBe('RuntimeError: bob')
+  })
 
-  it('finds nothing that was left by one of another folder', { timeout: 120_000 }, async () => {
+  it('finds nothing that was left by one of another folder', async () => {
     const house = residentHome({ who: WHO })
     for (const name of ['ann', 'bob']) await (await house.connect(name)).run('1')
     const page = await openPage(house, 'bob')

@@ -54,14 +54,14 @@ const pidOf = async (client: RelayClient): Promise<number> =>
 describe('clients of a resident', () => {
   const shared = sharedResidentHome({ who: WHO })
 
-  it('that start at once get the same one', { timeout: 120_000 }, async () => {
+  it('that start at once get the same one', async () => {
     const { connect, residents } = residentHome({ who: WHO })
     const clients = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => connect(name)))
     expect(residents()).toHaveLength(1)
     for (const client of clients) expect(client.said()).toBe('')
   })
 
-  it('each have their own environment, folder and variables', { timeout: 120_000 }, async () => {
+  it('each have their own environment, folder and variables', async () => {
     const { connect, home, residents } = await shared()
     const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
     expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
@@ -71,30 +71,26 @@ describe('clients of a resident', () => {
     expect(residents()).toHaveLength(1)
   })
 
-  it(
-    'share one although a desktop and a shell have another PATH, by which each starts its own servers',
-    { timeout: 120_000 },
-    async () => {
-      needsPosix('Windows starts no scripts of sh')
-      const { connect, home, residents } = residentHome({ who: { ...WHO, command: 'my-node' } })
-      const pathOf = (name: string): string => path.join(home, `${name}-bin`)
-      for (const name of ['desktop', 'shell']) {
-        mkdirSync(pathOf(name))
-        const script = `#!/bin/sh\nexport WHO=${name}\nexec ${process.execPath} "$@"\n`
-        writeFileSync(path.join(pathOf(name), 'my-node'), script, { mode: 0o755 })
-      }
-      const [desktop, shell, same] = [
-        await connect('a', { PATH: `${pathOf('desktop')}:/usr/bin:/bin` }),
-        await connect('a', { PATH: `/bin:${pathOf('shell')}:/usr/bin:/usr/games` }),
-        await connect('a', { PATH: `${pathOf('desktop')}:/usr/bin:/bin` }),
-      ]
-      expect(await Promise.all([who(desktop), who(shell), who(same)])).toEqual(['desktop', 'shell', 'desktop'])
-      expect(await pidOf(same)).toBe(await pidOf(desktop))
-      expect(residents()).toHaveLength(1)
-    },
-  )
+  it('share one although a desktop and a shell have another PATH, by which each starts its own servers', async () => {
+    needsPosix('Windows starts no scripts of sh')
+    const { connect, home, residents } = residentHome({ who: { ...WHO, command: 'my-node' } })
+    const pathOf = (name: string): string => path.join(home, `${name}-bin`)
+    for (const name of ['desktop', 'shell']) {
+      mkdirSync(pathOf(name))
+      const script = `#!/bin/sh\nexport WHO=${name}\nexec ${process.execPath} "$@"\n`
+      writeFileSync(path.join(pathOf(name), 'my-node'), script, { mode: 0o755 })
+    }
+    const [desktop, shell, same] = [
+      await connect('a', { PATH: `${pathOf('desktop')}:/usr/bin:/bin` }),
+      await connect('a', { PATH: `/bin:${pathOf('shell')}:/usr/bin:/usr/games` }),
+      await connect('a', { PATH: `${pathOf('desktop')}:/usr/bin:/bin` }),
+    ]
+    expect(await Promise.all([who(desktop), who(shell), who(same)])).toEqual(['desktop', 'shell', 'desktop'])
+    expect(await pidOf(same)).toBe(await pidOf(desktop))
+    expect(residents()).toHaveLength(1)
+  })
 
-  it('get another one where PATH leads to another engine', { timeout: 120_000 }, async () => {
+  it('get another one where PATH leads to another engine', async () => {
     needsPosix('Windows starts no scripts of sh')
     const { connect, home, residents } = residentHome({ who: WHO })
     writeFileSync(path.join(home, 'podman'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
@@ -103,7 +99,7 @@ describe('clients of a resident', () => {
     expect(residents()).toHaveLength(2)
   })
 
-  it('each have the rules of their own project', { timeout: 120_000 }, async () => {
+  it('each have the rules of their own project', async () => {
     const { connect, home } = await shared()
     mkdirSync(path.join(home, 'dan/.sandbridge'), { recursive: true })
     const rules = JSON.stringify({ permissions: { deny: ['who__*'] } })
@@ -149,40 +145,34 @@ describe('clients of a resident', () => {
     },
   )
 
-  it('with other settings get another one', { timeout: 120_000 }, async () => {
+  it('with other settings get another one', async () => {
     const { connect, residents } = residentHome({ who: WHO })
     await connect('ann')
     await connect('bob', { MCP_BRIDGE_TIMEOUT: '7' })
     expect(residents()).toHaveLength(2)
   })
 
-  it(
-    'are asked only their own questions, and a question has an id that no other had',
-    { timeout: 120_000 },
-    async () => {
-      const { connect } = await shared()
-      const ids: unknown[] = []
-      for (const name of ['ann', 'bob']) {
-        const client = await connect(name, {}, { elicitation: {} })
-        const asked = client.run('print(await mcp_who.asks())')
-        await until(() => client.unasked.some(({ method }) => method === 'elicitation/create'))
-        const { id } = client.unasked.find(({ method }) => method === 'elicitation/create')!
-        // An answer under the id that the package counts from, and under that of another client, answers nothing.
-        for (const other of [0, ...ids])
-          client.process.stdin!.write(
-            `${JSON.stringify({ jsonrpc: '2.0', id: other, result: { action: 'decline' } })}\n`,
-          )
-        client.process.stdin!.write(
-          `${JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { yes: true } } })}\n`,
-        )
-        expect(await asked).toContain('accept')
-        ids.push(id)
-      }
-      expect(new Set(ids).size).toBe(2)
-    },
-  )
+  it('are asked only their own questions, and a question has an id that no other had', async () => {
+    const { connect } = await shared()
+    const ids: unknown[] = []
+    for (const name of ['ann', 'bob']) {
+      const client = await connect(name, {}, { elicitation: {} })
+      const asked = client.run('print(await mcp_who.asks())')
+      await until(() => client.unasked.some(({ method }) => method === 'elicitation/create'))
+      const { id } = client.unasked.find(({ method }) => method === 'elicitation/create')!
+      // An answer under the id that the package counts from, and under that of another client, answers nothing.
+      for (const other of [0, ...ids])
+        client.process.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id: other, result: { action: 'decline' } })}\n`)
+      client.process.stdin!.write(
+        `${JSON.stringify({ jsonrpc: '2.0', id, result: { action: 'accept', content: { yes: true } } })}\n`,
+      )
+      expect(await asked).toContain('accept')
+      ids.push(id)
+    }
+    expect(new Set(ids).size).toBe(2)
+  })
 
-  it('are served although they have closed their input before a resident runs', { timeout: 120_000 }, async () => {
+  it('are served although they have closed their input before a resident runs', async () => {
     const { start, residents } = residentHome({})
     const ann = start('ann')
     const answer = ann.ask('ping')
@@ -193,7 +183,7 @@ describe('clients of a resident', () => {
   })
 })
 
-it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }, async () => {
+it('a relay loads no bridge, no schemas and no MCP package', async () => {
   const { connect, home, residents } = residentHome({})
   const hook = path.join(home, 'loaded.cjs')
   const list = "require('fs').writeFileSync(__dirname + '/' + process.pid, Object.keys(require.cache).join(','))"
@@ -221,7 +211,7 @@ it('a relay loads no bridge, no schemas and no MCP package', { timeout: 30_000 }
 })
 
 describe.concurrent('a resident', () => {
-  it('ends some time after its last client, and leaves nothing', { timeout: 120_000 }, async () => {
+  it('ends some time after its last client, and leaves nothing', async () => {
     const { connect, residents, folder } = residentHome({ who: STAYS })
     const ann = await connect('ann')
     const server = await pidOf(ann)
@@ -233,7 +223,7 @@ describe.concurrent('a resident', () => {
     expect(isAlive(server)).toBe(false)
   })
 
-  it('ends without clients although its status is asked for all the time', { timeout: 120_000 }, async () => {
+  it('ends without clients although its status is asked for all the time', async () => {
     const { connect, residents, home } = residentHome({})
     const ann = await connect('ann')
     ann.process.stdin!.end()
@@ -247,54 +237,46 @@ describe.concurrent('a resident', () => {
     expect((await findResidents(path.join(home, 'MCPs'))).length).toBe(0)
   })
 
-  it(
-    'that is killed: what it left is removed by the next of any settings, which leaves those that run',
-    { timeout: 120_000 },
-    async () => {
-      needsLinux('the start times of processes are known there')
-      const { connect, folder, residents } = residentHome({ who: STAYS })
-      const homes = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.d'))
-      const ann = await connect('ann')
-      const server = await pidOf(ann)
-      const [killed] = residents()
-      const [home] = homes()
-      const bob = await connect('bob', { MCP_BRIDGE_TIMEOUT: '50' })
-      await bob.run('x = 1')
-      ann.process.kill('SIGKILL')
-      kill(killed!, 'SIGKILL')
-      await until(() => !isAlive(killed!))
-      expect(homes()).toContain(home)
-      expect(isAlive(server)).toBe(true)
-      const cleo = await connect('cleo', { MCP_BRIDGE_TIMEOUT: '40' })
-      await until(() => !homes().includes(home!) && !isAlive(server))
-      expect(homes()).toHaveLength(2)
-      expect(await cleo.run('print(1)')).toBe('1')
-      expect(await bob.run('print(x)')).toBe('1')
-    },
-  )
+  it('that is killed: what it left is removed by the next of any settings, which leaves those that run', async () => {
+    needsLinux('the start times of processes are known there')
+    const { connect, folder, residents } = residentHome({ who: STAYS })
+    const homes = (): string[] => readdirSync(folder).filter((name) => name.endsWith('.d'))
+    const ann = await connect('ann')
+    const server = await pidOf(ann)
+    const [killed] = residents()
+    const [home] = homes()
+    const bob = await connect('bob', { MCP_BRIDGE_TIMEOUT: '50' })
+    await bob.run('x = 1')
+    ann.process.kill('SIGKILL')
+    kill(killed!, 'SIGKILL')
+    await until(() => !isAlive(killed!))
+    expect(homes()).toContain(home)
+    expect(isAlive(server)).toBe(true)
+    const cleo = await connect('cleo', { MCP_BRIDGE_TIMEOUT: '40' })
+    await until(() => !homes().includes(home!) && !isAlive(server))
+    expect(homes()).toHaveLength(2)
+    expect(await cleo.run('print(1)')).toBe('1')
+    expect(await bob.run('print(x)')).toBe('1')
+  })
 
-  it(
-    'that is killed: the open call is answered, and the client goes on with another',
-    { timeout: 120_000 },
-    async () => {
-      needsLinux('the start times of processes are known there')
-      const { connect, residents } = residentHome({ who: STAYS })
-      const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
-      const server = await pidOf(ann)
-      await ann.run('kept = 1')
-      const open = ann.run('import time\nprint("began")\ntime.sleep(30)')
-      await sleep(500)
-      kill(residents()[0]!, 'SIGKILL')
-      expect(await open).toMatch(/resident bridge ended while this code ran.*may or may not have taken effect/)
-      expect(await ann.run('print("kept" in globals())')).toBe('False')
-      expect(await bob.run('print(1)')).toBe('1')
-      expect(residents()).toHaveLength(2)
-      // It does not end at the end of its input: the next resident has ended it.
-      expect(isAlive(server)).toBe(false)
-    },
-  )
+  it('that is killed: the open call is answered, and the client goes on with another', async () => {
+    needsLinux('the start times of processes are known there')
+    const { connect, residents } = residentHome({ who: STAYS })
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    const server = await pidOf(ann)
+    await ann.run('kept = 1')
+    const open = ann.run('import time\nprint("began")\ntime.sleep(30)')
+    await sleep(500)
+    kill(residents()[0]!, 'SIGKILL')
+    expect(await open).toMatch(/resident bridge ended while this code ran.*may or may not have taken effect/)
+    expect(await ann.run('print("kept" in globals())')).toBe('False')
+    expect(await bob.run('print(1)')).toBe('1')
+    expect(residents()).toHaveLength(2)
+    // It does not end at the end of its input: the next resident has ended it.
+    expect(isAlive(server)).toBe(false)
+  })
 
-  it('that hangs loses its name, and ends when it wakes up', { timeout: 120_000 }, async () => {
+  it('that hangs loses its name, and ends when it wakes up', async () => {
     const { connect, residents } = residentHome({ who: WHO })
     const ann = await connect('ann')
     const [first] = residents()
@@ -308,24 +290,20 @@ describe.concurrent('a resident', () => {
     expect(await ann.run('print(3)')).toBe('3')
   })
 
-  it(
-    'ends everything of a client whose relay was killed, and nothing of the others',
-    { timeout: 120_000 },
-    async () => {
-      const { connect } = residentHome({ who: { ...WHO, shared: false } as typeof WHO })
-      const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
-      const [server, other] = await Promise.all([pidOf(ann), pidOf(bob)])
-      await bob.run('kept = 1')
-      void ann.run('while True: pass')
-      await new Promise((resolve) => setTimeout(resolve, 300))
-      ann.process.kill('SIGKILL')
-      await until(() => !isAlive(server))
-      expect(await bob.run('print(kept)')).toBe('1')
-      expect(await pidOf(bob)).toBe(other)
-    },
-  )
+  it('ends everything of a client whose relay was killed, and nothing of the others', async () => {
+    const { connect } = residentHome({ who: { ...WHO, shared: false } as typeof WHO })
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    const [server, other] = await Promise.all([pidOf(ann), pidOf(bob)])
+    await bob.run('kept = 1')
+    void ann.run('while True: pass')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    ann.process.kill('SIGKILL')
+    await until(() => !isAlive(server))
+    expect(await bob.run('print(kept)')).toBe('1')
+    expect(await pidOf(bob)).toBe(other)
+  })
 
-  it('that was killed while nobody used it leaves no obstacle', { timeout: 120_000 }, async () => {
+  it('that was killed while nobody used it leaves no obstacle', async () => {
     const { connect, residents } = residentHome({}, { MCP_BRIDGE_RESIDENT: 'on idle=60' })
     const ann = await connect('ann')
     ann.process.stdin!.end()
@@ -359,22 +337,18 @@ describe.concurrent('answers that are kept', () => {
     return home
   }
 
-  it(
-    'reach a first client before its resident runs, once, and the client is then served as any other',
-    { timeout: 120_000 },
-    async () => {
-      const { connect, residents } = await knownHome()
-      const before = residents().length
-      const ann = await connect('ann')
-      expect(await names(ann)).toEqual(['run_python'])
-      expect(residents()).toHaveLength(before)
-      expect(await who(ann)).toBe('ann')
-      expect(residents()).toHaveLength(before + 1)
-      expect(ann.unasked).toEqual([])
-    },
-  )
+  it('reach a first client before its resident runs, once, and the client is then served as any other', async () => {
+    const { connect, residents } = await knownHome()
+    const before = residents().length
+    const ann = await connect('ann')
+    expect(await names(ann)).toEqual(['run_python'])
+    expect(residents()).toHaveLength(before)
+    expect(await who(ann)).toBe('ann')
+    expect(residents()).toHaveLength(before + 1)
+    expect(ann.unasked).toEqual([])
+  })
 
-  it('are not those of another folder or client', { timeout: 120_000 }, async () => {
+  it('are not those of another folder or client', async () => {
     const { connect, residents } = await knownHome()
     const before = residents().length
     // Their handshakes are answered by the resident that the first of them has started.
@@ -384,7 +358,7 @@ describe.concurrent('answers that are kept', () => {
     expect(await names(ann)).toEqual(['run_python'])
   })
 
-  it('do not outlive a change of what they are made of', { timeout: 120_000 }, async () => {
+  it('do not outlive a change of what they are made of', async () => {
     const { connect, home, residents } = await knownHome()
     const before = residents().length
     writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: { other: WHO } }))
@@ -393,7 +367,7 @@ describe.concurrent('answers that are kept', () => {
     expect(JSON.stringify(ann.welcome)).toContain('Configured: other')
   })
 
-  it('are not those of a client whose variables lead to other config files', { timeout: 120_000 }, async () => {
+  it('are not those of a client whose variables lead to other config files', async () => {
     const folder = newFolder()
     atEnd(() => rmSync(folder, { recursive: true, force: true }))
     writeFileSync(path.join(folder, '.claude.json'), JSON.stringify({ mcpServers: { hidden: WHO } }))
@@ -408,7 +382,7 @@ describe.concurrent('answers that are kept', () => {
     expect(JSON.stringify(other.welcome)).not.toContain('hidden')
   })
 
-  it('are not read from a folder that others can write to', { timeout: 120_000 }, async () => {
+  it('are not read from a folder that others can write to', async () => {
     const { connect, home, residents } = await knownHome()
     const forge = (kept: string) => {
       const [name] = readdirSync(path.join(home, 'cache', kept))
@@ -433,7 +407,7 @@ describe.concurrent('answers that are kept', () => {
     }
   })
 
-  it('do not stop a client where a named pipe is in their place', { timeout: 120_000 }, async () => {
+  it('do not stop a client where a named pipe is in their place', async () => {
     needsPosix('named pipes are not files on Windows')
     const { connect, home } = await knownHome()
     for (const kept of ['answers', 'behind']) {
@@ -445,7 +419,7 @@ describe.concurrent('answers that are kept', () => {
     }
   })
 
-  it('remove nothing behind a link', { timeout: 120_000 }, async () => {
+  it('remove nothing behind a link', async () => {
     const { connect, home } = await knownHome()
     const answers = path.join(home, 'cache/answers')
     const others = path.join(home, 'others')
@@ -459,7 +433,7 @@ describe.concurrent('answers that are kept', () => {
     expect(readdirSync(others)).toHaveLength(120)
   })
 
-  it('of a client that no resident can serve are not given twice', { timeout: 120_000 }, async () => {
+  it('of a client that no resident can serve are not given twice', async () => {
     const { connect, folder } = await knownHome()
     const [log] = readdirSync(folder).filter((name) => name.endsWith('.log'))
     const place = path.join(folder, log!.replace(/log$/, 'd'))
@@ -476,7 +450,7 @@ describe.concurrent('answers that are kept', () => {
     expect(await ann.exited).toBe(0)
   })
 
-  it('hold nothing of the environment', { timeout: 120_000 }, async () => {
+  it('hold nothing of the environment', async () => {
     const { home } = await knownHome()
     const folder = path.join(home, 'cache/answers')
     const [file] = readdirSync(folder)
@@ -488,7 +462,7 @@ describe.concurrent('answers that are kept', () => {
 })
 
 describe.concurrent('a start', () => {
-  it('repairs a copy of the package that was damaged', { timeout: 120_000 }, async () => {
+  it('repairs a copy of the package that was damaged', async () => {
     const { connect, home, residents } = residentHome({ who: WHO }, {}, BUILT_CLI)
     const ann = await connect('ann')
     kill(residents()[0]!, 'SIGKILL')
@@ -533,7 +507,7 @@ describe.concurrent('a start', () => {
     expect(readFileSync(path.join(other, 'file'), 'utf8')).toBe('kept')
   })
 
-  it('removes logs that nothing was written to for a month', { timeout: 120_000 }, async () => {
+  it('removes logs that nothing was written to for a month', async () => {
     const { connect, folder } = residentHome({})
     mkdirSync(path.dirname(folder), { recursive: true, mode: 0o700 })
     mkdirSync(folder, { mode: 0o700 })
@@ -549,50 +523,46 @@ describe.concurrent('a start', () => {
 })
 
 describe.concurrent('sandbridge status and stop', () => {
-  it(
-    'name the clients of a resident and how they share servers, and end it after its cells',
-    { timeout: 120_000 },
-    async () => {
-      const shared = { ...fixtureServer('whoami.mjs'), cwd: '/' }
-      const { connect, command, home, residents } = residentHome({ who: WHO, shared })
-      expect(command('status')).toMatchObject({ code: 0, stderr: expect.stringContaining('No resident') as string })
-      const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
-      const use = 'await mcp_who.who()\nprint((await mcp_shared.who())["pid"])'
-      expect(await ann.run(use)).toBe(await bob.run(use))
-      const [one] = JSON.parse(command('status', '--json').stdout) as [{ pid: number; clients: { cwd: string }[] }]
-      expect(one.pid).toBe(residents()[0])
-      expect(one.clients.map(({ cwd }) => cwd).toSorted()).toEqual([path.join(home, 'ann'), path.join(home, 'bob')])
-      expect(one.clients[0]).toMatchObject({
-        servers: expect.arrayContaining([
-          { server: 'shared', state: 'running', clients: 2, process: expect.any(Number) as number },
-          {
-            server: 'who',
-            state: 'running',
-            clients: 1,
-            process: expect.any(Number) as number,
-            reason: expect.stringContaining('folder') as string,
-          },
-        ]) as unknown,
-      })
-      expect(command('status').stdout).toContain('shared: running, shared by 2 clients')
-      const { stdout } = command('servers')
-      expect(stdout).toMatch(/^ {2}shared +running +2 clients: \d+ in \S+, \d+ in \S+$/m)
-      expect(
-        stdout.match(/^ {2}who +running +1 client: \d+ in \S+ +it starts in the folder of its client/gm),
-      ).toHaveLength(2)
-      const open = ann.run('import time\ntime.sleep(2)\nprint("whole")')
-      await sleep(500)
-      expect(command('stop')).toMatchObject({
-        code: 0,
-        stdout:
-          '1 resident bridge will end after the cells that run. Clients that are connected go on in new sessions.\n',
-      })
-      // The cell of one client ends first; both go on with another resident.
-      expect(await open).toBe('whole')
-      await until(() => !isAlive(one.pid))
-      expect(await bob.run('print(2)')).toBe('2')
-    },
-  )
+  it('name the clients of a resident and how they share servers, and end it after its cells', async () => {
+    const shared = { ...fixtureServer('whoami.mjs'), cwd: '/' }
+    const { connect, command, home, residents } = residentHome({ who: WHO, shared })
+    expect(command('status')).toMatchObject({ code: 0, stderr: expect.stringContaining('No resident') as string })
+    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
+    const use = 'await mcp_who.who()\nprint((await mcp_shared.who())["pid"])'
+    expect(await ann.run(use)).toBe(await bob.run(use))
+    const [one] = JSON.parse(command('status', '--json').stdout) as [{ pid: number; clients: { cwd: string }[] }]
+    expect(one.pid).toBe(residents()[0])
+    expect(one.clients.map(({ cwd }) => cwd).toSorted()).toEqual([path.join(home, 'ann'), path.join(home, 'bob')])
+    expect(one.clients[0]).toMatchObject({
+      servers: expect.arrayContaining([
+        { server: 'shared', state: 'running', clients: 2, process: expect.any(Number) as number },
+        {
+          server: 'who',
+          state: 'running',
+          clients: 1,
+          process: expect.any(Number) as number,
+          reason: expect.stringContaining('folder') as string,
+        },
+      ]) as unknown,
+    })
+    expect(command('status').stdout).toContain('shared: running, shared by 2 clients')
+    const { stdout } = command('servers')
+    expect(stdout).toMatch(/^ {2}shared +running +2 clients: \d+ in \S+, \d+ in \S+$/m)
+    expect(
+      stdout.match(/^ {2}who +running +1 client: \d+ in \S+ +it starts in the folder of its client/gm),
+    ).toHaveLength(2)
+    const open = ann.run('import time\ntime.sleep(2)\nprint("whole")')
+    await sleep(500)
+    expect(command('stop')).toMatchObject({
+      code: 0,
+      stdout:
+        '1 resident bridge will end after the cells that run. Clients that are connected go on in new sessions.\n',
+    })
+    // The cell of one client ends first; both go on with another resident.
+    expect(await open).toBe('whole')
+    await until(() => !isAlive(one.pid))
+    expect(await bob.run('print(2)')).toBe('2')
+  })
 
   it('a call that comes after `stop` is made by the next resident, also of a client whose cell runs', async () => {
     const { connect, command, residents } = residentHome({})
@@ -606,7 +576,7 @@ describe.concurrent('sandbridge status and stop', () => {
     expect(await open).toBe('whole 1')
     expect(await Promise.all(later)).toEqual(['False', 'False', 'False'])
     expect(residents()).toHaveLength(2)
-  }, 120_000)
+  })
 
   it('the result of a task can be fetched from a resident that `stop` has told to end', async () => {
     const { connect, command, residents } = residentHome({})
@@ -620,9 +590,9 @@ describe.concurrent('sandbridge status and stop', () => {
     await sleep(500)
     expect(JSON.stringify(await ann.ask('tasks/result', { taskId }))).toContain('whole')
     await until(() => residents().every((pid) => !isAlive(pid)))
-  }, 120_000)
+  })
 
-  it('a cell that waited for its turn when `stop` came has all of its time', { timeout: 120_000 }, async () => {
+  it('a cell that waited for its turn when `stop` came has all of its time', async () => {
     const { connect, command } = residentHome({}, { MCP_BRIDGE_MAX_TIMEOUT: '5', MCP_BRIDGE_TIMEOUT: '5' })
     const ann = await connect('ann')
     await ann.run('import asyncio')
@@ -643,7 +613,7 @@ describe.concurrent('without a setting', () => {
     return home
   }
 
-  it('clients share a resident, where none is forbidden', { timeout: 120_000 }, async () => {
+  it('clients share a resident, where none is forbidden', async () => {
     const { connect, residents, command } = outsideOfContainers({ who: WHO })
     expect(command('status').stderr).toContain('The next client starts one.')
     const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
@@ -651,7 +621,7 @@ describe.concurrent('without a setting', () => {
     expect(residents()).toHaveLength(1)
   })
 
-  it('settings.json switches it off, and a variable outranks that', { timeout: 120_000 }, async () => {
+  it('settings.json switches it off, and a variable outranks that', async () => {
     const { connect, residents, home, command } = outsideOfContainers({ who: WHO })
     settingsOf(home, '// No process.\n{ "resident": { "mode": "off" }, "registries": { "addresses": ["off"] } }')
     expect(command('status').stderr).toContain('settings.json says so')
@@ -686,7 +656,7 @@ describe.concurrent('without a setting', () => {
     expect(await ann.exited).toBe(0)
   })
 
-  it('each client is told of its own variables that are misspelt', { timeout: 120_000 }, async () => {
+  it('each client is told of its own variables that are misspelt', async () => {
     const { connect, residents, placeOf } = residentHome({})
     const own = { MCP_BRIDGE_TIMOUT: '5' }
     // The resident is started with this level, which is for this client alone.
@@ -703,7 +673,7 @@ describe.concurrent('without a setting', () => {
     expect([await cyd.run('print(1)'), cyd.said()]).toEqual(['1', ''])
   })
 
-  it('a client that comes after a change of settings.json has the new settings', { timeout: 120_000 }, async () => {
+  it('a client that comes after a change of settings.json has the new settings', async () => {
     const { connect, residents, home, command } = residentHome({})
     const code = 'print("joe@" + "example.com")'
     const ann = await connect('ann')
@@ -721,7 +691,7 @@ describe.concurrent('without a setting', () => {
     expect(command('status').stdout.match(/client \d+/g)).toHaveLength(2)
   })
 
-  it('a variable decides which servers a cell has, also when settings.json changes', { timeout: 120_000 }, async () => {
+  it('a variable decides which servers a cell has, also when settings.json changes', async () => {
     const { connect, home } = residentHome({ who: WHO })
     settingsOf(home, '{ "cells": { "compat": true } }')
     const [ann, bob] = [await connect('ann', { MCP_BRIDGE_COMPAT: '1' }), await connect('bob')]
@@ -754,7 +724,7 @@ describe.concurrent('without a setting', () => {
     expect(await bob.run('1 + 1')).toBe('2')
   })
 
-  it('a mistake in settings.json is told as without a resident', { timeout: 120_000 }, async () => {
+  it('a mistake in settings.json is told as without a resident', async () => {
     const { start, home } = residentHome({ who: WHO }, DEFAULT)
     settingsOf(home, '{ "resident": { "mode": "of" } }')
     expect(await failureOf(start('ann'))).toMatch(/settings\.json.*resident\.mode/)
@@ -779,7 +749,7 @@ describe.concurrent('without a setting', () => {
     await until(() => residents().length === 1)
   })
 
-  it('commands start no resident, and make no folder for one', { timeout: 120_000 }, () => {
+  it('commands start no resident, and make no folder for one', () => {
     const { command, folder } = residentHome({}, DEFAULT)
     expect(command('exec', '-c', '6 * 7').stdout).toBe('42\n')
     expect(command('servers').code).toBe(0)
@@ -788,7 +758,7 @@ describe.concurrent('without a setting', () => {
 })
 
 describe.concurrent('run serves its client itself', () => {
-  it('in CI', { timeout: 120_000 }, async () => {
+  it('in CI', async () => {
     const { connect, residents } = residentHome({ who: WHO })
     const ann = await connect('ann', { CI: 'true' })
     expect(await who(ann)).toBe('ann')
@@ -799,7 +769,7 @@ describe.concurrent('run serves its client itself', () => {
     ['others can write to', (folder: string) => (mkdirSync(folder, { recursive: true }), chmodSync(folder, 0o777))],
     ['is a link', (folder: string) => (mkdirSync(path.dirname(folder)), symlinkSync('/tmp', folder))],
     ['is a file', (folder: string) => (mkdirSync(path.dirname(folder)), writeFileSync(folder, ''))],
-  ])('where the folder for residents %s, and says so', { timeout: 120_000 }, async (_, prepare) => {
+  ])('where the folder for residents %s, and says so', async (_, prepare) => {
     const { connect, residents, folder } = residentHome({ who: WHO })
     prepare(folder)
     const ann = await connect('ann')
@@ -845,7 +815,7 @@ describe.concurrent('run serves its client itself', () => {
     ['where sockets are forbidden, and says so', EPERM, 0],
     ['where there are no sockets of this kind, and says so', EAFNOSUPPORT, 0],
     ['only there: control', ALLOW, 1],
-  ])('%s', { timeout: 120_000 }, async (_, answer, count) => {
+  ])('%s', async (_, answer, count) => {
     needsLinux('other systems have no such filters')
     needsBubblewrap()
     // bubblewrap could not make its network here.
@@ -859,7 +829,7 @@ describe.concurrent('run serves its client itself', () => {
     expect(why.test(ann.said())).toBe(count === 0)
   })
 
-  it('where its resident was killed and no other can start', { timeout: 120_000 }, async () => {
+  it('where its resident was killed and no other can start', async () => {
     const { connect, residents, folder } = residentHome({ who: WHO })
     const ann = await connect('ann')
     const open = ann.run('import time\ntime.sleep(60)')
@@ -874,7 +844,7 @@ describe.concurrent('run serves its client itself', () => {
     expect(ann.unasked).toEqual([])
   })
 
-  it('where a resident fails at its start, at once, and reports why', { timeout: 120_000 }, async () => {
+  it('where a resident fails at its start, at once, and reports why', async () => {
     const { start } = residentHome({})
     const ann = start('ann', { MCP_BRIDGE_OUTPUT_MODE: 'loud' })
     // Not what is said after the time that a resident may take to start.
@@ -892,7 +862,7 @@ describe.concurrent('run serves its client itself', () => {
     expect(closed.said()).toMatch(/^sandbridge: MCP_BRIDGE_RESIDENT: .*idel/)
   })
 
-  it('and reports invalid rules as without a resident', { timeout: 120_000 }, async () => {
+  it('and reports invalid rules as without a resident', async () => {
     const { start, home } = residentHome({ who: WHO })
     writeFileSync(path.join(home, 'MCPs/permissions.json'), '{"permissions": {"deny": 1}}')
     const [with_, without] = [start('ann'), start('ann', { MCP_BRIDGE_RESIDENT: 'off' })]

@@ -21,8 +21,7 @@ function screensOf(shown: string): string[] {
   return inside.split('<H<J').slice(1)
 }
 
-// Making the snapshot of the embedded sandbox can take a while.
-describe('sandbridge top', { timeout: 120_000 }, () => {
+describe('sandbridge top', () => {
   it('sandbridge top shows sessions, cells, calls and servers as they come and go, and restores the terminal', async () => {
     needsTerminal()
     const journal = path.join(makeHome(), 'journal')
@@ -68,7 +67,7 @@ describe('sandbridge top', { timeout: 120_000 }, () => {
   })
 })
 
-describe('sandbridge log in a terminal', { timeout: 120_000 }, () => {
+describe('sandbridge log in a terminal', () => {
   it('sandbridge log in a terminal follows in colour, and shows what others wrote as text', async () => {
     needsTerminal()
     const name = 'odd\u001b[31m\u009b\u202e'

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import path from 'node:path'
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { askResident } from '../src/ask-resident.ts'
 import { skip } from '@sandbridge/core/test/support/needs.ts'
 import { until } from '@sandbridge/core/test/support/processes.ts'
@@ -11,7 +11,6 @@ import { isAlive, kill, residentHome, type ResidentHome } from '@sandbridge/core
 
 const NONCE_BYTES = 32
 
-vi.setConfig({ testTimeout: 120_000 })
 beforeEach(() => {
   if (process.platform !== 'win32') skip('only on Windows: named pipes')
 })

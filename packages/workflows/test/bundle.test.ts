@@ -3,7 +3,7 @@
 // manipulated bundle changes nothing.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeAll, expect, it, vi } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import {
   bridgeEnv,
   CLI,
@@ -16,8 +16,6 @@ import { packTar, unpackTar } from 'modern-tar'
 import { needsProgram } from '@sandbridge/core/test/support/needs.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { needsLinks } from '@sandbridge/core/test/support/needs.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const SAVE = `
 def double(n: int) -> int:

@@ -59,7 +59,7 @@ const HOMES = [
   }),
 ]
 
-describe('with packages of the index', { timeout: 120_000 }, () => {
+describe('with packages of the index', () => {
   let reason: string | undefined
   let bridge: ObservedBridge
 

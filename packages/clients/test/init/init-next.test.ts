@@ -90,38 +90,34 @@ it('init asks in a terminal which clients to leave out, and the entry it writes 
   expect(mcpServers['sandbridge']).toMatchObject({ env: { MCP_BRIDGE_SOURCES: '-cursor' } })
 })
 
-it(
-  "init asks in a terminal whose text is the user's own, where there is a reason to ask",
-  { timeout: 120_000 },
-  async () => {
-    needsTerminal()
-    const home = makeHome()
-    const closed = { annotations: { openWorldHint: false } }
-    const servers = tellers(home, {
-      notes: closed,
-      diary: closed,
-      web: {},
-      mail: { annotations: { openWorldHint: true } },
-    })
-    writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
-    const env = { MCP_BRIDGE_FLOW: 'ask', TERM: 'dumb' }
-    const init = (steps: Step[]) => inTerminal([process.execPath, BUILT_CLI, 'init'], bridgeEnv(home, env), { steps })
-    const trust = () => {
-      const file = path.join(home, 'MCPs/permissions.json')
-      const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
-      return ((JSON.parse(text) as { trust?: { server: string }[] }).trust ?? []).map(({ server }) => server)
-    }
-    // Never without being asked.
-    expect((await runProgram(process.execPath, [BUILT_CLI, 'init', '--yes'], bridgeEnv(home, env))).code).toBe(0)
-    expect(trust()).toEqual([])
-    const screen = await init([
-      ['notes: it runs on this machine, and says of 3 tools that they reach nothing outside', ''],
-      ['may act on its text? [y/N]', '\n'],
-      ['diary: it runs', ''],
-      ['may act on its text? [y/N]', 'y\n'],
-    ])
-    expect(screen).not.toMatch(/(web|mail): it runs/)
-    expect(trust()).toEqual(['diary'])
-    expect(await init([['notes: it runs', 'n\n']])).not.toContain('diary: it runs')
-  },
-)
+it("init asks in a terminal whose text is the user's own, where there is a reason to ask", async () => {
+  needsTerminal()
+  const home = makeHome()
+  const closed = { annotations: { openWorldHint: false } }
+  const servers = tellers(home, {
+    notes: closed,
+    diary: closed,
+    web: {},
+    mail: { annotations: { openWorldHint: true } },
+  })
+  writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
+  const env = { MCP_BRIDGE_FLOW: 'ask', TERM: 'dumb' }
+  const init = (steps: Step[]) => inTerminal([process.execPath, BUILT_CLI, 'init'], bridgeEnv(home, env), { steps })
+  const trust = () => {
+    const file = path.join(home, 'MCPs/permissions.json')
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '{}'
+    return ((JSON.parse(text) as { trust?: { server: string }[] }).trust ?? []).map(({ server }) => server)
+  }
+  // Never without being asked.
+  expect((await runProgram(process.execPath, [BUILT_CLI, 'init', '--yes'], bridgeEnv(home, env))).code).toBe(0)
+  expect(trust()).toEqual([])
+  const screen = await init([
+    ['notes: it runs on this machine, and says of 3 tools that they reach nothing outside', ''],
+    ['may act on its text? [y/N]', '\n'],
+    ['diary: it runs', ''],
+    ['may act on its text? [y/N]', 'y\n'],
+  ])
+  expect(screen).not.toMatch(/(web|mail): it runs/)
+  expect(trust()).toEqual(['diary'])
+  expect(await init([['notes: it runs', 'n\n']])).not.toContain('diary: it runs')
+})

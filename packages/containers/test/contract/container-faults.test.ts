@@ -89,7 +89,7 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
     expect((await cells.run(writes.replace('/data', '/tmp/data'))).error?.message).toMatch(/Read-only file system/)
   })
 
-  it('the data image groups a DataFrame and draws', { timeout: 120_000 }, async () => {
+  it('the data image groups a DataFrame and draws', async () => {
     const cells = await startCells(await providerOrSkip(engine, DATA_IMAGE))
     const grouped = await cells.run(
       "import pandas as pd\npd.DataFrame({'k': list('aab'), 'v': [1, 2, 3]}).groupby('k').v.sum().to_dict()",
@@ -317,7 +317,7 @@ describe('engines', () => {
     )
   })
 
-  it('the slim image can be built from its Containerfile', { timeout: 120_000 }, async () => {
+  it('the slim image can be built from its Containerfile', async () => {
     await providerOrSkip('docker')
     const name = 'localhost/sandbridge-slim:latest'
     const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0
@@ -330,7 +330,7 @@ describe('engines', () => {
     expect((await cells.run('1 + 1')).value).toBe('2')
   })
 
-  it('the node image can be built from its Containerfile, and runs JavaScript', { timeout: 120_000 }, async () => {
+  it('the node image can be built from its Containerfile, and runs JavaScript', async () => {
     await providerOrSkip('docker', NODE_IMAGE)
     const name = 'localhost/sandbridge-node:latest'
     const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0

@@ -65,11 +65,11 @@ function run(command: string, args: string[]): void {
 }
 
 describe('a system for bubblewrap', () => {
-  it('the system of a bubblewrap sandbox can be a folder', { timeout: 120_000 }, async () => {
+  it('the system of a bubblewrap sandbox can be a folder', async () => {
     expect(await lookInto(await provide(await slimRoot()))).toEqual(['/usr/bin/python3', true, null, false])
   })
 
-  it('the system of a bubblewrap sandbox can be an archive of files, made with tar', { timeout: 120_000 }, async () => {
+  it('the system of a bubblewrap sandbox can be an archive of files, made with tar', async () => {
     const root = await slimRoot()
     const archive = path.join(makeFolder(), 'system.tar')
     run('tar', ['--create', '--file', archive, '--directory', root, '.'])
@@ -147,7 +147,7 @@ describe('a system for bubblewrap', () => {
   )
 })
 
-it('links in a system lead inside of it, also those in the place of our own mounts', { timeout: 120_000 }, async () => {
+it('links in a system lead inside of it, also those in the place of our own mounts', async () => {
   const root = path.join(makeFolder(), 'system')
   run('cp', ['--archive', '--link', await slimRoot(), root])
   const secret = path.join(makeFolder(), 'secret')
@@ -193,15 +193,11 @@ describe('a system that cannot be used is refused in words', () => {
       /Image localhost\/no-such:1 was not found|No engine can fetch/,
     ],
   ]
-  it.for(cases)(
-    'a system that cannot be used is refused in words: %s',
-    { timeout: 60_000 },
-    async ([, image, words]) => {
-      await providerOrSkip('bubblewrap')
-      const provider = await provide(image(makeFolder()))
-      await expect(provider.prepare()).rejects.toThrow(words)
-    },
-  )
+  it.for(cases)('a system that cannot be used is refused in words: %s', async ([, image, words]) => {
+    await providerOrSkip('bubblewrap')
+    const provider = await provide(image(makeFolder()))
+    await expect(provider.prepare()).rejects.toThrow(words)
+  })
 
   it('an engine refuses a folder or an archive as its system, in words', async () => {
     const archive = path.resolve('/some/system.tar')

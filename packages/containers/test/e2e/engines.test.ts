@@ -25,27 +25,23 @@ interface DoctorReport {
   trial: { ok: boolean }
 }
 
-it(
-  'doctor says which sandbox was used, and why an engine that works was passed over',
-  { timeout: 120_000 },
-  async () => {
-    const env = bridgeEnv(throwawayHome(), { MCP_BRIDGE_RUNTIME: 'auto', MCP_BRIDGE_IMAGE: 'localhost/no-such:1' })
-    const { stdout, stderr } = await runProgram(process.execPath, [CLI, 'doctor', '--json'], env)
-    const { providers, used, trial } = JSON.parse(stdout || stderr) as DoctorReport
-    expect(trial.ok).toBe(true)
-    expect(['bubblewrap', 'pyodide']).toContain(used.provider)
-    for (const { name, usable } of providers.slice(0, 2)) {
-      const reason = used.passedOver.find((one) => one.name === name)?.verdict
-      expect(reason).toMatch(usable ? /Image localhost\/no-such:1 was not found/ : /\w/)
-    }
-    const { stdout: text } = await runProgram(process.execPath, [CLI, 'doctor'], env)
-    expect(text).toMatch(new RegExp(`Sandbox: ${used.provider}[.,]`))
-    const skipped = used.passedOver.map(({ name }) => name).join(', ')
-    expect(text).toContain(`  skipped: ${skipped}. The list above says why.\n`)
-  },
-)
+it('doctor says which sandbox was used, and why an engine that works was passed over', async () => {
+  const env = bridgeEnv(throwawayHome(), { MCP_BRIDGE_RUNTIME: 'auto', MCP_BRIDGE_IMAGE: 'localhost/no-such:1' })
+  const { stdout, stderr } = await runProgram(process.execPath, [CLI, 'doctor', '--json'], env)
+  const { providers, used, trial } = JSON.parse(stdout || stderr) as DoctorReport
+  expect(trial.ok).toBe(true)
+  expect(['bubblewrap', 'pyodide']).toContain(used.provider)
+  for (const { name, usable } of providers.slice(0, 2)) {
+    const reason = used.passedOver.find((one) => one.name === name)?.verdict
+    expect(reason).toMatch(usable ? /Image localhost\/no-such:1 was not found/ : /\w/)
+  }
+  const { stdout: text } = await runProgram(process.execPath, [CLI, 'doctor'], env)
+  expect(text).toMatch(new RegExp(`Sandbox: ${used.provider}[.,]`))
+  const skipped = used.passedOver.map(({ name }) => name).join(', ')
+  expect(text).toContain(`  skipped: ${skipped}. The list above says why.\n`)
+})
 
-it('doctor says whether sandboxes are forked, and why not where they cannot be', { timeout: 120_000 }, async () => {
+it('doctor says whether sandboxes are forked, and why not where they cannot be', async () => {
   await providerOrSkip('bubblewrap-fork')
   const home = throwawayHome()
   const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'bubblewrap', MCP_BRIDGE_FORK_SERVER: 'auto' })
@@ -60,7 +56,7 @@ it('doctor says whether sandboxes are forked, and why not where they cannot be',
   expect(stderr).toContain('A sandbox was not forked')
 })
 
-it('a forged call to a server that the run does not allow reaches nothing', { timeout: 120_000 }, async () => {
+it('a forged call to a server that the run does not allow reaches nothing', async () => {
   await providerOrSkip('bubblewrap')
   const file = path.join(throwawayHome(), 'memory.jsonl')
   const bridge = await startBridge({

@@ -46,7 +46,7 @@ async function output(layer: OuterLayer, code: string): Promise<string> {
   return text.trim()
 }
 
-it('namespaces by unshare have no network, and no process of this machine', { timeout: 60_000 }, async () => {
+it('namespaces by unshare have no network, and no process of this machine', async () => {
   const bundle = await readableFolder()
   const layer = await namespaces(bundle)
   const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1')
@@ -67,7 +67,6 @@ it('namespaces by unshare have no network, and no process of this machine', { ti
 
 it.each([[], ['unshare'], ['unshare', 'setpriv']])(
   'without bubblewrap, %s and %s, root becomes another user',
-  { timeout: 60_000 },
   async (...missing) => {
     needsRoot('other users have no rights to drop')
     const bundle = await readableFolder()
@@ -80,7 +79,7 @@ it.each([[], ['unshare'], ['unshare', 'setpriv']])(
   },
 )
 
-it('Python runs, is limited and ends in namespaces by unshare', { timeout: 120_000 }, async () => {
+it('Python runs, is limited and ends in namespaces by unshare', async () => {
   needsLinux('namespaces are of Linux')
   const bundle = await prepareBundle({ cacheFolder: SANDBOX_CACHE })
   const layer = await namespaces(bundle)

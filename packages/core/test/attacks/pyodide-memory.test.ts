@@ -65,5 +65,5 @@ describe('the memory of the embedded sandbox', () => {
     expect(await searchOn('user', wordsOf('maker'))).toEqual([])
     const snapshot = await readFile(path.join(cacheFolder, folders[0]!, 'snapshot.bin'))
     expect(snapshot.includes('canary-')).toBe(false)
-  }, 120_000)
+  })
 })

@@ -79,27 +79,23 @@ it.each(['pyodide', 'bubblewrap', 'bubblewrap-image'] as const)(
 )
 
 describe.each(['bubblewrap', 'bubblewrap-image', 'podman', 'docker'] as const)('%s', (runtime) => {
-  it(
-    'a mounted folder has the name that the user gave, and is read-only without :rw',
-    { timeout: 120_000 },
-    async () => {
-      await providerOrSkip(runtime)
-      const folder = temporaryFolder()
-      chmodSync(folder, 0o777)
-      writeFileSync(path.join(folder, 'notes.txt'), 'hello')
-      const link = path.join(temporaryFolder(), 'Übungen 2')
-      symlinkSync(folder, link)
-      const file = '/mnt/Übungen 2/notes.txt'
-      const readOnly = await startCells(await provide(runtime, { MCP_BRIDGE_MOUNT: link }))
-      expect((await readOnly.run(`open("${file}").read()`)).value).toBe("'hello'")
-      expect((await readOnly.run(`open("${file}.new", "w")`)).error?.message).toMatch(/Read-only file system/)
-      expect((await readOnly.run('import os\nos.listdir("/mnt")')).value).toBe("['Übungen 2']")
-      // The control: with :rw, the same cell can write.
-      const writable = await startCells(await provide(runtime, { MCP_BRIDGE_MOUNT: `${link}:rw` }))
-      expect((await writable.run(`open("${file}.new", "w").write("x")`)).error).toBeUndefined()
-      expect(readFileSync(path.join(folder, 'notes.txt.new'), 'utf8')).toBe('x')
-    },
-  )
+  it('a mounted folder has the name that the user gave, and is read-only without :rw', async () => {
+    await providerOrSkip(runtime)
+    const folder = temporaryFolder()
+    chmodSync(folder, 0o777)
+    writeFileSync(path.join(folder, 'notes.txt'), 'hello')
+    const link = path.join(temporaryFolder(), 'Übungen 2')
+    symlinkSync(folder, link)
+    const file = '/mnt/Übungen 2/notes.txt'
+    const readOnly = await startCells(await provide(runtime, { MCP_BRIDGE_MOUNT: link }))
+    expect((await readOnly.run(`open("${file}").read()`)).value).toBe("'hello'")
+    expect((await readOnly.run(`open("${file}.new", "w")`)).error?.message).toMatch(/Read-only file system/)
+    expect((await readOnly.run('import os\nos.listdir("/mnt")')).value).toBe("['Übungen 2']")
+    // The control: with :rw, the same cell can write.
+    const writable = await startCells(await provide(runtime, { MCP_BRIDGE_MOUNT: `${link}:rw` }))
+    expect((await writable.run(`open("${file}.new", "w").write("x")`)).error).toBeUndefined()
+    expect(readFileSync(path.join(folder, 'notes.txt.new'), 'utf8')).toBe('x')
+  })
 })
 
 it('the embedded sandbox refuses a mount, and says why wheels are missing', async () => {

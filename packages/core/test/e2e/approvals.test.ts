@@ -264,7 +264,7 @@ it('the user answers in a terminal when no client can ask, and the answer counts
   expect(await bridge.run(call)).toBe('called')
   expect(await bridge.run(call)).toContain('denied')
   expect(reached()).toEqual([['create_issue', { id: 1 }]])
-}, 120_000)
+})
 
 it('an answer in a terminal counts for the same call, whether it was seen before the cell ran or when it was made', async () => {
   const { bridge, home, reached } = await ruledBridge({ permissions: ask })
@@ -289,4 +289,4 @@ it('an answer in a terminal counts for the same call, whether it was seen before
     ['create_issue', { id: 1 }],
     ['create_issue', { id: 2 }],
   ])
-}, 120_000)
+})

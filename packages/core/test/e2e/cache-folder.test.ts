@@ -19,7 +19,7 @@ function openFolder(): string {
 it.for([
   ['a folder that the first run makes', false],
   ['a folder that an earlier version has closed', true],
-] as const)('packages can be installed after a server has run, in %s', { timeout: 120_000 }, async ([, isClosed]) => {
+] as const)('packages can be installed after a server has run, in %s', async ([, isClosed]) => {
   await providerOrSkip('bubblewrap')
   const folder = openFolder()
   const cache = path.join(folder, 'cache')

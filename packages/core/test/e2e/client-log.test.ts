@@ -42,8 +42,7 @@ function asking(client: Client, era: 'legacy' | 'modern') {
 
 const overHttp = sharedHttpBridge({ servers })
 
-// Making the snapshot of the embedded sandbox can take a while.
-describe.each(['legacy', 'modern'] as const)('a client of the %s era', { timeout: 120_000 }, (era) => {
+describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
   it(`a client of the ${era} era gets no log line until it asks, then those of its level, before the answer, and no secret of a server`, async () => {
     const { lines, prepare } = heard()
     const { client } = await startBridge({ servers, era, prepare })
@@ -95,7 +94,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', { timeout
   })
 })
 
-it('a client gets personal data masked in its log, as the model does', { timeout: 120_000 }, async () => {
+it('a client gets personal data masked in its log, as the model does', async () => {
   const { lines, prepare } = heard()
   const quoting = fixtureServer('raw.mjs', 'exit', 'ada@example.org')
   const { client } = await startBridge({ servers: { quoting }, prepare, env: { MCP_BRIDGE_MASK: 'email' } })

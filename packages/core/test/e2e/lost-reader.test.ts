@@ -26,7 +26,7 @@ it.each([
   ['saved', ['saved', '--json'], false],
   ['doctor', ['doctor'], false],
   ['exec', ['exec', '-c', 'while True: print("x" * 10_000)', '-t', '100'], true],
-])('sandbridge %s ends when the reader of its output is gone', { timeout: 120_000 }, async (_, args, readsFirst) => {
+])('sandbridge %s ends when the reader of its output is gone', async (_, args, readsFirst) => {
   const { code, stderr } = await cutShort(makeHome(), args, readsFirst)
   expect(stderr).not.toMatch(/EPIPE|cannot be written|at .*\.js:\d+/)
   // As of a program that ends by SIGPIPE.
@@ -37,7 +37,7 @@ it.each([
   ['servers', ['servers', '--sources']],
   ['doctor', ['doctor']],
   ['exec', ['exec', '-c', 'print("x" * 10_000)\nimport time\ntime.sleep(60)']],
-])('sandbridge %s fails and names the cause when the disk of its output is full', { timeout: 120_000 }, (_, args) => {
+])('sandbridge %s fails and names the cause when the disk of its output is full', (_, args) => {
   if (!existsSync('/dev/full')) skip('this system has no /dev/full')
   const full = openSync('/dev/full', 'w')
   const { status, stderr } = spawnSync(process.execPath, [CLI, ...args], {

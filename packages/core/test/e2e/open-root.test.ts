@@ -21,7 +21,7 @@ async function cellWithout(missing: readonly string[], runtime: string) {
 
 const ENGINES = ['podman', 'docker', 'bwrap']
 
-it('root gets the embedded sandbox without an outer wall by name only', { timeout: 120_000 }, async () => {
+it('root gets the embedded sandbox without an outer wall by name only', async () => {
   needsRoot('other users have no rights to drop')
   needsBubblewrap()
   const refused = await cellWithout([...ENGINES, 'unshare'], 'auto')

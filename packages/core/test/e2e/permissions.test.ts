@@ -203,7 +203,7 @@ describe('where rules are', () => {
       expect(await bridge.run('print("ran")')).toMatch(/permissions\.json:1:\d+: is not valid JSON/)
     writePermissions(home, { deny: ['hub__delete_repo'] })
     expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('PERMISSION_DENIED')
-  }, 120_000)
+  })
 })
 
 it('a rule that matches no known tool is named in the log, with the nearest name', async () => {

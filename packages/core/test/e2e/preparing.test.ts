@@ -34,38 +34,30 @@ function emptyFolder(): string {
 }
 
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
-  it(
-    `a client of the ${era} era is told that the embedded sandbox is made, with every cell that waits for it, and once`,
-    { timeout: 120_000 },
-    async () => {
-      const bridge = await startBridge({
-        era,
-        env: { MCP_BRIDGE_RUNTIME: 'pyodide', MCP_BRIDGE_CACHE_DIR: emptyFolder() },
-      })
-      const [first, second] = await Promise.all([run(bridge, '1 + 1'), run(bridge, '2 + 2')])
-      expect(first).toEqual({ text: '2', isError: false, messages: [expect.stringMatching(/^Preparing the embedded/)] })
-      expect(second).toEqual({ text: '4', isError: false, messages: first.messages })
-      expect((await run(bridge, '3 + 3')).messages).toEqual([])
-    },
-  )
+  it(`a client of the ${era} era is told that the embedded sandbox is made, with every cell that waits for it, and once`, async () => {
+    const bridge = await startBridge({
+      era,
+      env: { MCP_BRIDGE_RUNTIME: 'pyodide', MCP_BRIDGE_CACHE_DIR: emptyFolder() },
+    })
+    const [first, second] = await Promise.all([run(bridge, '1 + 1'), run(bridge, '2 + 2')])
+    expect(first).toEqual({ text: '2', isError: false, messages: [expect.stringMatching(/^Preparing the embedded/)] })
+    expect(second).toEqual({ text: '4', isError: false, messages: first.messages })
+    expect((await run(bridge, '3 + 3')).messages).toEqual([])
+  })
 })
 
-it(
-  'an image that is not on this machine is pulled, and the client gets the progress',
-  { timeout: 120_000 },
-  async () => {
-    await providerOrSkip('docker')
-    const image = await serveImage(SLIM_IMAGE)
-    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
-    const { text, isError, messages } = await run(bridge, "open('/etc/os-release').read().splitlines()[0]")
-    expect([isError, text]).toEqual([false, expect.stringContaining('PRETTY_NAME')])
-    expect(messages[0]).toBe(`Pulling ${image} with docker`)
-    expect(messages.length).toBeGreaterThan(1)
-    // The image exists now.
-    const again = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
-    expect(await run(again, '1 + 1')).toEqual({ text: '2', isError: false, messages: [] })
-  },
-)
+it('an image that is not on this machine is pulled, and the client gets the progress', async () => {
+  await providerOrSkip('docker')
+  const image = await serveImage(SLIM_IMAGE)
+  const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
+  const { text, isError, messages } = await run(bridge, "open('/etc/os-release').read().splitlines()[0]")
+  expect([isError, text]).toEqual([false, expect.stringContaining('PRETTY_NAME')])
+  expect(messages[0]).toBe(`Pulling ${image} with docker`)
+  expect(messages.length).toBeGreaterThan(1)
+  // The image exists now.
+  const again = await startBridge({ env: { MCP_BRIDGE_RUNTIME: 'docker', MCP_BRIDGE_IMAGE: image } })
+  expect(await run(again, '1 + 1')).toEqual({ text: '2', isError: false, messages: [] })
+})
 
 it.for(['podman', 'docker'] as const)(
   'an image that is not on this machine and cannot be pulled by %s is an error, and no cell runs',

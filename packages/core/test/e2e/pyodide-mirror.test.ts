@@ -34,4 +34,4 @@ it('a mirror is asked for the files of the distribution, and one that it lacks o
   expect(first).toContain(`${missing} cannot be downloaded: HTTP 404`)
   expect(await bridge.run('import six')).toMatch(/six is not in this sandbox\. It could not be installed: .*checksum/)
   expect(new Set(asked)).toEqual(new Set([forged, missing].map((name) => `/of/pyodide/${name}`)))
-}, 120_000)
+})

@@ -3,12 +3,9 @@
 // why it cannot be saved.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bridgeEnv, closeTestBridge, openTestBridge, published, type TestBridge } from '../support/bridge-process.ts'
 import { runCommand } from '../support/run-program.ts'
-
-// Nearly every test starts several sandboxes.
-vi.setConfig({ testTimeout: 120_000 })
 
 let bridge: TestBridge
 /** What the cell printed that saved `letter_entropy`. */

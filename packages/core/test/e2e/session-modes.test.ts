@@ -1,13 +1,10 @@
 // @module-tag whole: a bridge for each mode
 // This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over an unexpected
 // restart.
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { ANY_RUNTIME, type CellAnswer } from '../support/bridge-process.ts'
 import { sharedBridge } from '../support/shared-bridge.ts'
 import { startBridge } from '../support/start-bridge.ts'
-
-// Nearly every test starts several sandboxes.
-vi.setConfig({ testTimeout: 120_000 })
 
 const inOneSession = sharedBridge()
 

@@ -9,8 +9,7 @@ import { type ObservedBridge, type ObservedOptions, openObserved } from '../supp
 
 const good = fixtureServer('raw.mjs', 'good')
 
-// Making the snapshot of the embedded sandbox can take a while.
-describe('the events of a bridge', { timeout: 120_000 }, () => {
+describe('the events of a bridge', () => {
   let answer = (): Record<string, unknown> => ({ action: 'decline' })
   const permissions = { ask: ['create_issue'], deny: ['delete_repo'] }
   /** For tests that are not about the start or the end of a bridge. */

@@ -23,7 +23,6 @@ describe('a server that floods', () => {
     ['its client with 300,000 log messages', 'log(count=300_000)', 40 * MIB],
   ])(
     'a server that floods %s is read and its output dropped, and another server answers meanwhile',
-    { timeout: 120_000 },
     async (_, flood, roomBytes) => {
       const bridge = await startBridge({
         ownProcess: true,

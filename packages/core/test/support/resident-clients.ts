@@ -113,7 +113,7 @@ export function residentHome(
 export function sharedResidentHome(servers: Record<string, ServerEntry | RemoteEntry>): () => Promise<ResidentHome> {
   let shared: Promise<ResidentHome> | undefined
   let end: (() => Promise<void>) | undefined
-  afterAll(() => end?.(), 60_000)
+  afterAll(() => end?.())
   const begin = async (): Promise<ResidentHome> => {
     const home = residentHome(servers, {}, CLI, (close) => (end = close))
     // The resident would end soon after the clients of a test.

@@ -209,7 +209,7 @@ describe('a session has read', () => {
   })
 })
 
-it('calls ask about every value of a server', { timeout: 120_000 }, async () => {
+it('calls ask about every value of a server', async () => {
   const started = await start()
   for (const [at, [name, code]] of VALUES.entries()) {
     started.tell('mail', toldBy(`mallory${String.fromCodePoint(97 + (at >> 4), 97 + (at & 15))}`))
@@ -225,7 +225,7 @@ it('Python source that Python does not print stays a text, whose words are all k
   expect(await bridge.run(`${text('printed')}isinstance(text, list)`)).toBe('True')
 })
 
-it('control: the same asks nothing if the user trusts the text of the servers', { timeout: 120_000 }, async () => {
+it('control: the same asks nothing if the user trusts the text of the servers', async () => {
   const started = await start(['mail', 'files'])
   for (const [, code] of SHOWS) await asks(started, code, BOB)
   for (const [, code] of VALUES) await asks(started, `${code}\n1`, 'args')
@@ -263,30 +263,26 @@ const SHORT = Object.fromEntries(
   ),
 )
 
-it(
-  'a short room or a number of a server stays its own in what another session reads',
-  { timeout: 120_000 },
-  async () => {
-    const told = { mail: { short: SHORT }, files: {} }
-    const first = await tellingBridge({ told })
-    const names = Object.entries(SHORT)
-    // Control: the last half is written by the model.
-    const isOwn = (name: string) => name.startsWith('own')
-    const saves = names.map(([name, value]) => {
-      const [, save] = KEPT[Number(name.at(-1))]!
-      return `value = ${isOwn(name) ? JSON.stringify(value) : `short["${name}"]`}\n${save(name)}`
-    })
-    await first.bridge.run(`short = await mcp_mail.get(name="short")\n${saves.join('\n')}\n1`)
-    await first.bridge.client.close()
-    const { bridge, questions } = await tellingBridge({ told, home: first.home })
-    for (const [name] of names) {
-      const [, , load] = KEPT[Number(name.at(-1))]!
-      const before = questions.length
-      expect(await bridge.run(SEND(`{"room": ${load(name)}}`)), name).toContain(isOwn(name) ? 'made' : 'denied')
-      expect(questions.length - before, name).toBe(isOwn(name) ? 0 : 1)
-    }
-  },
-)
+it('a short room or a number of a server stays its own in what another session reads', async () => {
+  const told = { mail: { short: SHORT }, files: {} }
+  const first = await tellingBridge({ told })
+  const names = Object.entries(SHORT)
+  // Control: the last half is written by the model.
+  const isOwn = (name: string) => name.startsWith('own')
+  const saves = names.map(([name, value]) => {
+    const [, save] = KEPT[Number(name.at(-1))]!
+    return `value = ${isOwn(name) ? JSON.stringify(value) : `short["${name}"]`}\n${save(name)}`
+  })
+  await first.bridge.run(`short = await mcp_mail.get(name="short")\n${saves.join('\n')}\n1`)
+  await first.bridge.client.close()
+  const { bridge, questions } = await tellingBridge({ told, home: first.home })
+  for (const [name] of names) {
+    const [, , load] = KEPT[Number(name.at(-1))]!
+    const before = questions.length
+    expect(await bridge.run(SEND(`{"room": ${load(name)}}`)), name).toContain(isOwn(name) ? 'made' : 'denied')
+    expect(questions.length - before, name).toBe(isOwn(name) ? 0 : 1)
+  }
+})
 
 it('a value that code hides is of the servers that were called, and what the model has read counts, too', async () => {
   const started = await start()

@@ -23,5 +23,4 @@ it.each<Era>(['legacy', 'modern'])(
     await left
     await expect.poll(delivered, { timeout: 20_000 }).toEqual([true, false])
   },
-  120_000,
 )

@@ -40,7 +40,7 @@ const isInstalled = (name: string) => existsSync(path.join(folderOf(name), 'node
 /** Shorter than npm takes to start. */
 const SHORT = { startTimeoutMs: 50 }
 
-describe('a server that npm installs', { timeout: 120_000 }, () => {
+describe('a server that npm installs', () => {
   beforeEach(() => {
     if (!onPath('npx')) skip('npx is not installed')
   })

@@ -130,7 +130,7 @@ describe('a server in a jail', () => {
     all = await openTestBridge({ home, env: { MCP_BRIDGE_JAIL: 'all' }, prepareHome: prepare })
     // The first sandbox on a machine takes long.
     await all.run('1')
-  }, 120_000)
+  })
   afterAll(() => why ?? closeTestBridge(all))
 
   it('every local server is jailed under MCP_BRIDGE_JAIL=all, except one that its user takes out', async () => {

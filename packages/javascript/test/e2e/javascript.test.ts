@@ -201,7 +201,7 @@ await new Promise((resolve) => setTimeout(resolve, 300))`,
     ['a line without end', 'speak("x".repeat(70 << 20))'],
     ['deep nesting', 'speak("[".repeat(1e6) + "\\n")'],
     ['a closed channel', 'fs.closeSync(channel)'],
-  ])('Node is ended for %s, and Python continues', { timeout: 120_000 }, async ([, attack]) => {
+  ])('Node is ended for %s, and Python continues', async ([, attack]) => {
     await providerOrSkip('bubblewrap')
     const { bridge } = shared({})
     await bridge.run('kept = 7')

@@ -35,16 +35,12 @@ async function closeQuota(): Promise<() => Promise<void>> {
   return reopen
 }
 
-it(
-  'a cluster that enforces no network policy is refused, and says what its pods reach',
-  { timeout: 120_000 },
-  async () => {
-    const bridge = await startBridge({ env: { ...REAL_ENV, MCP_BRIDGE_KUBERNETES: 'network=checked' } })
-    const refused = await bridge.call({ code: '1 + 1' })
-    expect([refused.isError, refused.text]).toEqual([true, expect.stringContaining('it reached the API server (10.')])
-    expect(refused.text).toContain('MCP_BRIDGE_KUBERNETES=network=unchecked')
-  },
-)
+it('a cluster that enforces no network policy is refused, and says what its pods reach', async () => {
+  const bridge = await startBridge({ env: { ...REAL_ENV, MCP_BRIDGE_KUBERNETES: 'network=checked' } })
+  const refused = await bridge.call({ code: '1 + 1' })
+  expect([refused.isError, refused.text]).toEqual([true, expect.stringContaining('it reached the API server (10.')])
+  expect(refused.text).toContain('MCP_BRIDGE_KUBERNETES=network=unchecked')
+})
 
 it('cells run, call tools, are interrupted, flood, and leave no pod behind', { timeout: 180_000 }, async () => {
   const bridge = await startBridge({ servers: { everything: published.everything() }, env: REAL_ENV })
@@ -62,7 +58,7 @@ it('cells run, call tools, are interrupted, flood, and leave no pod behind', { t
   await until(async () => (await livePods()).length === 0)
 })
 
-it('a pod that an administrator deletes is told, and the next cell has a new one', { timeout: 120_000 }, async () => {
+it('a pod that an administrator deletes is told, and the next cell has a new one', async () => {
   const bridge = await startBridge({ env: { ...REAL_ENV, MCP_BRIDGE_POOL: '0' } })
   await bridge.run('x = 1')
   const [pod = '', ...others] = await livePods()
@@ -74,7 +70,7 @@ it('a pod that an administrator deletes is told, and the next cell has a new one
   expect(await bridge.run("'x' in globals()")).toContain('False')
 })
 
-it('a full quota is an error that says to try again, and no cell is lost by it', { timeout: 120_000 }, async () => {
+it('a full quota is an error that says to try again, and no cell is lost by it', async () => {
   const bridge = await startBridge({ env: { ...REAL_ENV, MCP_BRIDGE_POOL: '0' } })
   const reopen = await closeQuota()
   const refused = await bridge.call({ code: '1 + 1' })
@@ -84,7 +80,7 @@ it('a full quota is an error that says to try again, and no cell is lost by it',
   await expect.poll(async () => (await bridge.call({ code: '1 + 1' })).text, { timeout: 20_000 }).toBe('2')
 })
 
-it('no node with room is an error that says to try again', { timeout: 120_000 }, async () => {
+it('no node with room is an error that says to try again', async () => {
   const env = {
     ...REAL_ENV,
     MCP_BRIDGE_CPUS: '900',
@@ -96,13 +92,9 @@ it('no node with room is an error that says to try again', { timeout: 120_000 },
   expect([refused.isError, refused.text]).toEqual([true, expect.stringMatching(/no node has room.*cpu.*Retry/is)])
 })
 
-it(
-  'doctor finds all rights of the role that deploy/ grants, and the trial cell runs',
-  { timeout: 120_000 },
-  async () => {
-    const { stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json'], bridgeEnv(makeHome(), REAL_ENV))
-    const { providers, trial } = JSON.parse(stdout) as { providers: { name: string; usable: boolean }[]; trial: object }
-    expect(providers.at(-1)).toMatchObject({ name: 'kubernetes', usable: true })
-    expect(trial).toMatchObject({ ok: true })
-  },
-)
+it('doctor finds all rights of the role that deploy/ grants, and the trial cell runs', async () => {
+  const { stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json'], bridgeEnv(makeHome(), REAL_ENV))
+  const { providers, trial } = JSON.parse(stdout) as { providers: { name: string; usable: boolean }[]; trial: object }
+  expect(providers.at(-1)).toMatchObject({ name: 'kubernetes', usable: true })
+  expect(trial).toMatchObject({ ok: true })
+})

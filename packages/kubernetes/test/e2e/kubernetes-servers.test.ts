@@ -24,7 +24,7 @@ const serverPods = () =>
     return labels?.['sandbridge/role'] === 'server' && deletionTimestamp === undefined
   })
 
-it('a bridge with servers in pods uses no verb that its role does not grant', { timeout: 120_000 }, async () => {
+it('a bridge with servers in pods uses no verb that its role does not grant', async () => {
   await providerOrSkip('bubblewrap')
   cluster.verbs.clear()
   const bridge = await startBridge({ servers: { local: server }, env })
@@ -49,55 +49,47 @@ testServersInPods({
   remove: async (name) => cluster.delete(name, 0),
 })
 
-it(
-  'a server in a pod that may reach the internet has the label and the policy for it, and one that names domains does not start',
-  { timeout: 120_000 },
-  async () => {
-    await providerOrSkip('bubblewrap')
-    const image = 'registry.example.com/a:1'
-    const open = { command: 'docker', args: ['run', '-i', '--rm', '-e', 'TOKEN', image, ...server.args.slice(0, 2)] }
-    const bridge = await startBridge({
-      servers: {
-        local: jailed({ ...open, env: server.env }, { network: true }),
-        limited: jailed(server, { network: { allowedDomains: ['api.example.com'] } }),
-      },
-      env,
-    })
-    expect(await bridge.run(WHO)).toMatch(/^[0-9a-f]{16}$/)
-    const { metadata, spec } = serverPods().find((pod) => cluster.isRunning(pod.metadata.name))!
-    expect(metadata.labels).toMatchObject({ 'sandbridge/network': 'internet' })
-    // What the definition's image runs.
-    expect(spec).toMatchObject({ dnsPolicy: 'ClusterFirst', containers: [{ image }] })
-    expect(spec.containers[0]).not.toHaveProperty('command')
-    expect(cluster.policies.get('sandbridge-server-network')?.spec).toMatchObject({
-      podSelector: { matchLabels: { 'sandbridge/network': 'internet' } },
-      policyTypes: ['Egress'],
-    })
-    const refused = await bridge.call({ code: 'await mcp_limited.who()' })
-    expect(refused.text).toMatch(/Server 'limited' cannot run in a pod: its sandbox names domains/)
-    expect(serverPods()).toHaveLength(1)
-  },
-)
+it('a server in a pod that may reach the internet has the label and the policy for it, and one that names domains does not start', async () => {
+  await providerOrSkip('bubblewrap')
+  const image = 'registry.example.com/a:1'
+  const open = { command: 'docker', args: ['run', '-i', '--rm', '-e', 'TOKEN', image, ...server.args.slice(0, 2)] }
+  const bridge = await startBridge({
+    servers: {
+      local: jailed({ ...open, env: server.env }, { network: true }),
+      limited: jailed(server, { network: { allowedDomains: ['api.example.com'] } }),
+    },
+    env,
+  })
+  expect(await bridge.run(WHO)).toMatch(/^[0-9a-f]{16}$/)
+  const { metadata, spec } = serverPods().find((pod) => cluster.isRunning(pod.metadata.name))!
+  expect(metadata.labels).toMatchObject({ 'sandbridge/network': 'internet' })
+  // What the definition's image runs.
+  expect(spec).toMatchObject({ dnsPolicy: 'ClusterFirst', containers: [{ image }] })
+  expect(spec.containers[0]).not.toHaveProperty('command')
+  expect(cluster.policies.get('sandbridge-server-network')?.spec).toMatchObject({
+    podSelector: { matchLabels: { 'sandbridge/network': 'internet' } },
+    policyTypes: ['Egress'],
+  })
+  const refused = await bridge.call({ code: 'await mcp_limited.who()' })
+  expect(refused.text).toMatch(/Server 'limited' cannot run in a pod: its sandbox names domains/)
+  expect(serverPods()).toHaveLength(1)
+})
 
-it(
-  'a server in a pod that does not run says why, and one whose pod takes long has its own time from then on',
-  { timeout: 120_000 },
-  async () => {
-    await providerOrSkip('bubblewrap')
-    const slow = Object.assign({}, server, { startTimeoutMs: 3_000 })
-    const bridge = await startBridge({ servers: { broken: server, slow }, env })
-    expect(await bridge.run('1 + 1')).toBe('2')
-    cluster.hold = () => ({ reason: 'ErrImagePull', message: 'no such image' })
-    const notPulled = await bridge.call({ code: 'await mcp_broken.who()' })
-    cluster.heal()
-    expect(notPulled.text).toMatch(
-      /'broken' could not be started: The pod of image .* does not start: its image cannot be/,
-    )
-    expect(notPulled.text).toContain('no such image')
-    await until(() => serverPods().length === 0)
+it('a server in a pod that does not run says why, and one whose pod takes long has its own time from then on', async () => {
+  await providerOrSkip('bubblewrap')
+  const slow = Object.assign({}, server, { startTimeoutMs: 3_000 })
+  const bridge = await startBridge({ servers: { broken: server, slow }, env })
+  expect(await bridge.run('1 + 1')).toBe('2')
+  cluster.hold = () => ({ reason: 'ErrImagePull', message: 'no such image' })
+  const notPulled = await bridge.call({ code: 'await mcp_broken.who()' })
+  cluster.heal()
+  expect(notPulled.text).toMatch(
+    /'broken' could not be started: The pod of image .* does not start: its image cannot be/,
+  )
+  expect(notPulled.text).toContain('no such image')
+  await until(() => serverPods().length === 0)
 
-    cluster.fail({ path: /\/attach$/, status: 404, times: 13 })
-    expect((await bridge.call({ code: 'print(await mcp_slow.who())' })).text).toMatch(/^[0-9a-f]{16}/)
-    cluster.heal()
-  },
-)
+  cluster.fail({ path: /\/attach$/, status: 404, times: 13 })
+  expect((await bridge.call({ code: 'print(await mcp_slow.who())' })).text).toMatch(/^[0-9a-f]{16}/)
+  cluster.heal()
+})

@@ -37,7 +37,7 @@ it('cells in pods run, call tools, are interrupted, flood, and leave no pod behi
   await until(() => pods().length === 0)
 })
 
-it('a lost pod is reported, and the next cell has a new one', { timeout: 120_000 }, async () => {
+it('a lost pod is reported, and the next cell has a new one', async () => {
   await providerOrSkip('bubblewrap')
   const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_POOL: '0' } })
   await bridge.run('x = 1')
@@ -49,7 +49,7 @@ it('a lost pod is reported, and the next cell has a new one', { timeout: 120_000
   expect(await bridge.run("'x' in globals()")).toContain('False')
 })
 
-it('a full quota of pods is an error that says to try again, and loses no cell', { timeout: 120_000 }, async () => {
+it('a full quota of pods is an error that says to try again, and loses no cell', async () => {
   await providerOrSkip('bubblewrap')
   const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_KUBERNETES: 'network=unchecked' } })
   cluster.quota = 0
@@ -59,7 +59,7 @@ it('a full quota of pods is an error that says to try again, and loses no cell',
   expect(await bridge.run('1 + 1')).toBe('2')
 })
 
-it('doctor says whether the cluster can be used', { timeout: 120_000 }, async () => {
+it('doctor says whether the cluster can be used', async () => {
   await providerOrSkip('bubblewrap')
   const doctor = async () => {
     const { stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json'], bridgeEnv(makeHome(), env))

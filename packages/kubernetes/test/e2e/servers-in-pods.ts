@@ -62,79 +62,71 @@ export function testServersInPods(cluster: ServersCluster): void {
   }
   beforeEach(cluster.skipWithout)
 
-  it(
-    'a server in a pod is called by cells, keeps its secrets to itself, is stopped when idle, and starts again in another pod',
-    { timeout: 120_000 },
-    async () => {
-      const bridge = await startBridge({ servers: { local: server }, env: { ...env, MCP_BRIDGE_UPSTREAM_IDLE: '2' } })
-      expect(await bridge.run('1 + 1')).toBe('2')
-      // Nothing starts before it is needed.
-      expect(await serverPods()).toEqual([])
-      const first = await bridge.run(WHO)
-      expect(first).toMatch(/^[0-9a-f]{16}$/)
-      const pod = await runningPod()
-      expect(pod.spec).toMatchObject({
-        automountServiceAccountToken: false,
-        dnsPolicy: 'None',
-        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-        containers: [{ image: cluster.image, command: ['python3'], securityContext: { readOnlyRootFilesystem: true } }],
-      })
-      expect(pod.metadata.labels).not.toHaveProperty('sandbridge/network')
-      expect(JSON.parse(await bridge.run(STARTED_WITH))).toEqual({
-        args: [`--token=${SECRET}`, '$(HOME) $$'],
-        token: SECRET,
-        home: '/home/sandbridge',
-      })
-      expect(JSON.stringify(pod)).not.toContain(SECRET)
-      expect((await secrets()).map(({ metadata }) => metadata)).toMatchObject([
-        { name: pod.metadata.name, ownerReferences: [{ kind: 'Pod', name: pod.metadata.name, uid: pod.metadata.uid }] },
-      ])
+  it('a server in a pod is called by cells, keeps its secrets to itself, is stopped when idle, and starts again in another pod', async () => {
+    const bridge = await startBridge({ servers: { local: server }, env: { ...env, MCP_BRIDGE_UPSTREAM_IDLE: '2' } })
+    expect(await bridge.run('1 + 1')).toBe('2')
+    // Nothing starts before it is needed.
+    expect(await serverPods()).toEqual([])
+    const first = await bridge.run(WHO)
+    expect(first).toMatch(/^[0-9a-f]{16}$/)
+    const pod = await runningPod()
+    expect(pod.spec).toMatchObject({
+      automountServiceAccountToken: false,
+      dnsPolicy: 'None',
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [{ image: cluster.image, command: ['python3'], securityContext: { readOnlyRootFilesystem: true } }],
+    })
+    expect(pod.metadata.labels).not.toHaveProperty('sandbridge/network')
+    expect(JSON.parse(await bridge.run(STARTED_WITH))).toEqual({
+      args: [`--token=${SECRET}`, '$(HOME) $$'],
+      token: SECRET,
+      home: '/home/sandbridge',
+    })
+    expect(JSON.stringify(pod)).not.toContain(SECRET)
+    expect((await secrets()).map(({ metadata }) => metadata)).toMatchObject([
+      { name: pod.metadata.name, ownerReferences: [{ kind: 'Pod', name: pod.metadata.name, uid: pod.metadata.uid }] },
+    ])
 
-      await until(async () => (await serverPods()).length === 0)
-      // A Secret is deleted with its pod.
-      await until(async () => (await secrets()).length === 0)
-      const second = await bridge.run(WHO)
-      expect(second).toMatch(/^[0-9a-f]{16}$/)
-      expect(second).not.toBe(first)
+    await until(async () => (await serverPods()).length === 0)
+    // A Secret is deleted with its pod.
+    await until(async () => (await secrets()).length === 0)
+    const second = await bridge.run(WHO)
+    expect(second).toMatch(/^[0-9a-f]{16}$/)
+    expect(second).not.toBe(first)
 
-      const log = await runProgram(process.execPath, [CLI, 'log', '--json'], bridgeEnv(bridge.home))
-      expect(log.stdout).toContain('started_with')
-      for (const text of [log.stdout, bridge.stderr]) expect(text).not.toContain(SECRET)
-      await bridge.client.close()
-      await until(async () => (await serverPods()).length === 0)
-    },
-  )
+    const log = await runProgram(process.execPath, [CLI, 'log', '--json'], bridgeEnv(bridge.home))
+    expect(log.stdout).toContain('started_with')
+    for (const text of [log.stdout, bridge.stderr]) expect(text).not.toContain(SECRET)
+    await bridge.client.close()
+    await until(async () => (await serverPods()).length === 0)
+  })
 
-  it(
-    'a pod of a server that ends in the middle of a call is an error that says how, and the next call has a new pod',
-    { timeout: 120_000 },
-    async () => {
-      const bridge = await startBridge({ servers: { local: server }, env })
-      const caught = (call: string) =>
-        `try:\n    print(${call})\nexcept runtime.MCPError as error:\n    print(error.code, error)`
-      expect(await bridge.run(caught('await mcp_local.end()'))).toMatch(
-        /UPSTREAM_UNREACHABLE.*exited with code 7 during the call of 'end', which may or may not have taken effect\. Last output: asked for tools\/call with \[redacted\]/s,
-      )
-      const first = await bridge.run(WHO)
-      expect(first).toMatch(/^[0-9a-f]{16}$/)
-      const waiting = bridge.run(caught('await mcp_local.wait()'))
-      await until(() => bridge.stderr.includes('it waits now'))
-      await cluster.end((await runningPod()).metadata.name)
-      const text = await waiting
-      expect(text).toContain(`${cluster.ended} during the call of 'wait', which may or may not have taken`)
-      expect(await bridge.run(WHO)).not.toBe(first)
-      await until(() => bridge.stderr.includes('A server exited; its next use restarts it'))
-      expect(bridge.stderr).not.toContain(SECRET)
+  it('a pod of a server that ends in the middle of a call is an error that says how, and the next call has a new pod', async () => {
+    const bridge = await startBridge({ servers: { local: server }, env })
+    const caught = (call: string) =>
+      `try:\n    print(${call})\nexcept runtime.MCPError as error:\n    print(error.code, error)`
+    expect(await bridge.run(caught('await mcp_local.end()'))).toMatch(
+      /UPSTREAM_UNREACHABLE.*exited with code 7 during the call of 'end', which may or may not have taken effect\. Last output: asked for tools\/call with \[redacted\]/s,
+    )
+    const first = await bridge.run(WHO)
+    expect(first).toMatch(/^[0-9a-f]{16}$/)
+    const waiting = bridge.run(caught('await mcp_local.wait()'))
+    await until(() => bridge.stderr.includes('it waits now'))
+    await cluster.end((await runningPod()).metadata.name)
+    const text = await waiting
+    expect(text).toContain(`${cluster.ended} during the call of 'wait', which may or may not have taken`)
+    expect(await bridge.run(WHO)).not.toBe(first)
+    await until(() => bridge.stderr.includes('A server exited; its next use restarts it'))
+    expect(bridge.stderr).not.toContain(SECRET)
 
-      // Its pod ends with the bridge, however the bridge ended.
-      const { name } = (await runningPod()).metadata
-      process.kill(bridge.pid, 'SIGKILL')
-      await until(async () => !(await cluster.isRunning(name)))
-      await cluster.remove(name)
-    },
-  )
+    // Its pod ends with the bridge, however the bridge ended.
+    const { name } = (await runningPod()).metadata
+    process.kill(bridge.pid, 'SIGKILL')
+    await until(async () => !(await cluster.isRunning(name)))
+    await cluster.remove(name)
+  })
 
-  it('each user with something of their own has pods of their own', { timeout: 120_000 }, async () => {
+  it('each user with something of their own has pods of their own', async () => {
     const bridge = await startHttpBridge({ servers: { local: server }, env: { ...env, MCP_BRIDGE_POOL: '0' } })
     const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
     give(bridge, 'ann', '.env', 'SERVER_TOKEN=annsTokenOfHerOwn\n')

@@ -263,7 +263,7 @@ describe('a name that an endpoint finds', { tags: ['whole'] }, () => {
     const servers = { files: fixtureServer('intruder.mjs') }
     named = await openTestBridge({ servers, env: { MCP_BRIDGE_MASK: `email endpoint=${url}` } })
     await named.run('name = "Ada " + "Lovelace"')
-  }, 120_000)
+  })
   afterAll(async () => {
     endpoint.close()
     await closeTestBridge(named)

@@ -38,7 +38,7 @@ it('a bridge goes on with what a killed one has written, and says which call was
     /mail\.send \(1\)[^]*OutcomeUnknown|OutcomeUnknown[^]*mail\.send \(1\)/,
   )
   expect(sent()).toEqual(['send one', 'send two', 'send three', 'send one', 'send silent'])
-}, 120_000)
+})
 
 it('a client that has read its last result and left is not taken for one that has lost it', async () => {
   const { entry, sent } = mailbox()
@@ -50,7 +50,7 @@ it('a client that has read its last result and left is not taken for one that ha
   const second = await startBridge({ home, ownProcess: true })
   expect((await second.call({ code: threeMails(0) })).text).not.toContain('sandbridge')
   expect(sent()).toHaveLength(6)
-}, 120_000)
+})
 
 it.each(['relay', 'resident'] as const)(
   'a cell that is sent again after its %s was killed repeats nothing',
@@ -74,7 +74,6 @@ it.each(['relay', 'resident'] as const)(
     expect(await (await connect('you')).run(threeMails(0))).not.toContain('sandbridge')
     expect(sent()).toHaveLength(6)
   },
-  120_000,
 )
 
 it.each<Era>(['legacy', 'modern'])(
@@ -95,7 +94,6 @@ it.each<Era>(['legacy', 'modern'])(
     expect(await client.run(threeMails(0))).not.toContain('used again')
     expect(sent()).toHaveLength(6)
   },
-  120_000,
 )
 
 it('a client over HTTP that comes back at once as another repeats nothing, and its lost cell goes on with no call', async () => {
@@ -109,7 +107,7 @@ it('a client over HTTP that comes back at once as another repeats nothing, and i
   for (const words of [THREE_ANSWERS, TWO_USED]) expect(text).toContain(words)
   await sleep(6_000)
   expect(sent()).toEqual(['send one', 'send two', 'send three'])
-}, 120_000)
+})
 
 it.each<Era>(['legacy', 'modern'])(
   'a %s client over HTTP makes its calls while another one with its token has given up the same cell',
@@ -130,7 +128,6 @@ it.each<Era>(['legacy', 'modern'])(
     expect(await run(0, 0)).toContain(TWO_USED)
     expect(sent()).toHaveLength(6)
   },
-  120_000,
 )
 
 it('two windows of a client go on where each of them was after their resident was killed', async () => {
@@ -146,7 +143,7 @@ it('two windows of a client go on where each of them was after their resident wa
   await Promise.allSettled(lost)
   for (const at of [1, 0]) expect(await windows[at]!.run(cell(['one', 'two'][at]!, 0))).toContain(TWO_USED)
   expect(sent()).toHaveLength(4)
-}, 120_000)
+})
 
 it.each(['files', 'PostgreSQL'])(
   'clients whose HTTP bridge was killed go on at the next one, each with its own calls, by %s',
@@ -174,5 +171,4 @@ it.each(['files', 'PostgreSQL'])(
     expect(await (await second.connect('legacy')).run(threeMails(0))).toContain(TWO_USED)
     expect(sent().toSorted()).toEqual(['send one', 'send other', 'send three', 'send two'])
   },
-  120_000,
 )

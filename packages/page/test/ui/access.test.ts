@@ -3,14 +3,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { Access, cookieName } from '../../src/access.ts'
 import { servePage } from '../../src/serve-page.ts'
 import { launch, openLink, openPage } from '@sandbridge/core/test/support/browser-page.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
-
-// A browser, a sandbox and a bridge share the machine with other tests.
-vi.setConfig({ testTimeout: 90_000 })
 
 interface Reply {
   status: number

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { AskView } from '../../src/views/ask.ts'
 import { servePage } from '../../src/serve-page.ts'
 import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
@@ -12,9 +12,6 @@ import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
 import { caught } from '@sandbridge/core/test/support/ruled-bridge.ts'
 import { tellers } from '@sandbridge/core/test/support/telling-bridge.ts'
 import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
-
-// A browser, a sandbox and a bridge share the machine with other tests.
-vi.setConfig({ testTimeout: 90_000 })
 
 /** A server with a tool that asks, and the calls that reached it. */
 function ruledServer() {

@@ -5,10 +5,8 @@ import { createServer } from 'node:net'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, makeHome, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/ui\/open\/[\w-]+/
 

@@ -2,13 +2,11 @@
 // This file verifies that the page stays small and correct with much to show: ten thousand runs, a flood of calls, a
 // hundred pages.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Bridge } from '../../../core/src/bridge/bridge.ts'
 import { servePage } from '../../src/serve-page.ts'
 import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
-
-vi.setConfig({ testTimeout: 90_000 })
 
 const RUNS = 10_000
 

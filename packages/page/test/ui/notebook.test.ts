@@ -4,13 +4,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import type { AxeResults } from 'axe-core'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
 import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
 import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
-
-// A browser, a sandbox and a bridge share the machine with other tests.
-vi.setConfig({ testTimeout: 90_000 })
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 

@@ -4,16 +4,13 @@
 import { devNull } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { readRecord } from '@sandbridge/record/audit/read-record.ts'
 import { readRuns } from '@sandbridge/record/audit/read-runs.ts'
 import { fixtureServer, openTestBridge, published } from '@sandbridge/core/test/support/bridge-process.ts'
 import { goTo, openPage, type OpenPage } from '@sandbridge/core/test/support/browser-page.ts'
 import { writeOldRecord } from '@sandbridge/record/test/support/old-record.ts'
-
-// A browser, two bridges and their sandboxes share the machine with other tests.
-vi.setConfig({ testTimeout: 120_000 })
 
 const AUDIT = { MCP_BRIDGE_AUDIT: 'shape' }
 const RUNS = 10_000

@@ -1,13 +1,10 @@
 // @module-tag whole: it needs a browser
 // This file verifies that the user can run cells in a conversation's session, that both sides see them, and that the
 // conversation is notified.
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
 import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
 import { Notebook } from '../../src/views/notebook.ts'
-
-// A browser, a sandbox and a bridge share the machine with other tests.
-vi.setConfig({ testTimeout: 90_000 })
 
 async function openShared() {
   const observed = await openObserved()

@@ -12,9 +12,6 @@ import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
 import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
 
-// A browser, a sandbox and a bridge share the machine with other tests.
-vi.setConfig({ testTimeout: 90_000 })
-
 const everything = { everything: published.everything() }
 
 describe('the page (needs Chromium)', () => {

@@ -24,4 +24,4 @@ it('the record says that a result was delivered once its client goes on, and was
   await bridge.run('3')
   await bridge.client.close()
   await expect.poll(delivered, { timeout: 20_000 }).toEqual([true, false, false])
-}, 120_000)
+})

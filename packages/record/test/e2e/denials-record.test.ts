@@ -48,4 +48,4 @@ it('sandbridge log lists calls that were denied by a rule, a limit, the user or 
   ]
   // A resident, which goes on without this client, writes a moment later.
   await expect.poll(listed).toEqual(expected)
-}, 120_000)
+})

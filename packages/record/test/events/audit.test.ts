@@ -23,8 +23,7 @@ const textOf = (folder: string) =>
     .map((name) => readFileSync(path.join(folder, name), 'utf8'))
     .join('')
 
-// Making the snapshot of the embedded sandbox can take a while.
-describe('the record', { timeout: 120_000 }, () => {
+describe('the record', () => {
   it('the record has a line for a run and one for each of its calls, with who, what, how long and the shape of arguments', async () => {
     const observed = await openObserved({ servers: { raw: good }, env: { MCP_BRIDGE_AUDIT: 'shape' } })
     await observed.run('await mcp_raw.echo(text="very private words")', {

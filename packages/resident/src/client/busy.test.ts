@@ -66,6 +66,6 @@ it.skipIf(process.platform === 'win32').each([
   [false, 'hangs', false],
 ])(
   'a resident that has welcomed its client (%s), then %s and says nothing, keeps its name: %s',
-  { timeout: 60_000, concurrent: true },
+  { concurrent: true },
   async (isWelcome, work, keeps) => expect(await keepsItsName(isWelcome, work)).toBe(keeps),
 )

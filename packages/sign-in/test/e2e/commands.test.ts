@@ -2,14 +2,12 @@
 // This file verifies what the commands around a sign-in show and print, with the built bridge.
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { pathWith, pathWithBrowser } from '@sandbridge/core/test/support/agreeing-browser.ts'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { runCommand, runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const PATH = pathWithBrowser()
 const CALL = 'await mcp_r.echo(text="hi")'

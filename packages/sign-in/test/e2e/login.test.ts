@@ -3,16 +3,13 @@
 // after a refusal.
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { pathWith, pathWithBrowser } from '@sandbridge/core/test/support/agreeing-browser.ts'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
 import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
 import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
-
-// Most tests start several bridges, each with a sandbox.
-vi.setConfig({ testTimeout: 120_000 })
 
 const PATH_WITH_BROWSER = pathWithBrowser()
 

@@ -14,7 +14,7 @@ async function takenPort() {
   return { server, port: (server.address() as AddressInfo).port }
 }
 
-it('a metrics port that is in use is reported in the log, and cells run', { timeout: 120_000 }, async () => {
+it('a metrics port that is in use is reported in the log, and cells run', async () => {
   const { port } = await takenPort()
   const bridge = await startBridge({ env: { MCP_BRIDGE_METRICS: `127.0.0.1:${port}` } })
   expect(await bridge.run('6 * 7')).toBe('42')
@@ -23,7 +23,7 @@ it('a metrics port that is in use is reported in the log, and cells run', { time
   )
 })
 
-it('a free metrics port serves metrics of the cells that have run', { timeout: 120_000 }, async () => {
+it('a free metrics port serves metrics of the cells that have run', async () => {
   const { server, port } = await takenPort()
   server.close()
   await once(server, 'close')

@@ -24,8 +24,7 @@ const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 const pointsOf = (metrics: readonly CollectedMetric[], name: string) =>
   metrics.find((metric) => metric.name === name)?.histogram?.dataPoints ?? []
 
-// Making the snapshot of the embedded sandbox can take a while.
-describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', { timeout: 120_000 }, () => {
+describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the tree of a run in the trace of its client, and measures it', async () => {
     const collector = await startCollector()
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)

@@ -142,4 +142,4 @@ it('exec without a terminal makes no call and says what allows it, which does', 
   expect((await runCommand(command.split(' '), bridgeEnv(home), { cwd: home })).code).toBe(0)
   expect((await exec()).stdout).toContain('did create_issue')
   expect(reached()).toBe(1)
-}, 120_000)
+})

@@ -25,53 +25,49 @@ it('sandbridge at a terminal explains itself, and does not wait', async () => {
   expect(code).toBe(0)
 })
 
-it(
-  'a shell keeps variables, reads blocks of several lines, completes and is stopped',
-  { timeout: 120_000 },
-  async () => {
-    const home = makeHome()
-    const steps: Step[] = [
-      ['>>> ', 'number = 6\r'],
-      ['>>> ', 'def double(x):\r'],
-      ['... ', '    return 2 * x\r'],
-      ['... ', '\r'],
-      ['>>> ', 'doub\t'],
-      ['double', '(number) + 100\r'],
-      ['112', 'import asyncio; print("wa" + "it"); await asyncio.sleep(60)\r'],
-      ['wait\r\n', '\u0003'],
-      ['KeyboardInterrupt', ''],
-      ['>>> ', '1 / 0\r'],
-      ['ZeroDivisionError', ''],
-      ['>>> ', 'begun = ['],
-      ['begun = [', '\u0003'],
-      ['>>> ', '\u0004'],
-    ]
-    const result = await inTerminal(home, steps, ['shell'])
-    expect(plain(result)).toContain('112')
-    expect(plain(result)).toContain('Interrupted')
-    expect(result.code).toBe(0)
-    const history = path.join(home, HISTORY)
-    expect(readFileSync(history, 'utf8')).toContain('number = 6\ndef double(x):\n')
-    expect(statSync(history).mode & 0o777).toBe(0o600)
-    // The arrow key brings back an earlier line.
-    const again = await inTerminal(
-      home,
-      [
-        ['>>> ', '\u001b[A\u001b[A\u001b[A\r'],
-        ['>>> ', 'exit\r'],
-      ],
-      ['shell'],
-    )
-    expect(again.code).toBe(0)
-  },
-)
+it('a shell keeps variables, reads blocks of several lines, completes and is stopped', async () => {
+  const home = makeHome()
+  const steps: Step[] = [
+    ['>>> ', 'number = 6\r'],
+    ['>>> ', 'def double(x):\r'],
+    ['... ', '    return 2 * x\r'],
+    ['... ', '\r'],
+    ['>>> ', 'doub\t'],
+    ['double', '(number) + 100\r'],
+    ['112', 'import asyncio; print("wa" + "it"); await asyncio.sleep(60)\r'],
+    ['wait\r\n', '\u0003'],
+    ['KeyboardInterrupt', ''],
+    ['>>> ', '1 / 0\r'],
+    ['ZeroDivisionError', ''],
+    ['>>> ', 'begun = ['],
+    ['begun = [', '\u0003'],
+    ['>>> ', '\u0004'],
+  ]
+  const result = await inTerminal(home, steps, ['shell'])
+  expect(plain(result)).toContain('112')
+  expect(plain(result)).toContain('Interrupted')
+  expect(result.code).toBe(0)
+  const history = path.join(home, HISTORY)
+  expect(readFileSync(history, 'utf8')).toContain('number = 6\ndef double(x):\n')
+  expect(statSync(history).mode & 0o777).toBe(0o600)
+  // The arrow key brings back an earlier line.
+  const again = await inTerminal(
+    home,
+    [
+      ['>>> ', '\u001b[A\u001b[A\u001b[A\r'],
+      ['>>> ', 'exit\r'],
+    ],
+    ['shell'],
+  )
+  expect(again.code).toBe(0)
+})
 
 it('a shell needs a terminal', async () => {
   const { code, stderr } = await runProgram(process.execPath, [CLI, 'shell'], bridgeEnv(makeHome()))
   expect([code, stderr]).toEqual([2, expect.stringContaining('sandbridge exec -c CODE')])
 })
 
-it('exec saves images, overwrites none, and says where', { timeout: 120_000, tags: ['whole'] }, async () => {
+it('exec saves images, overwrites none, and says where', { tags: ['whole'] }, async () => {
   const home = makeHome()
   const exec = (...args: string[]) =>
     runProgram(process.execPath, [CLI, 'exec', '-c', FIGURE, ...args], bridgeEnv(home), { cwd: home })
@@ -87,12 +83,12 @@ it('exec saves images, overwrites none, and says where', { timeout: 120_000, tag
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--images FOLDER')])
 })
 
-it('exec shows an image where the terminal can', { timeout: 120_000 }, async () => {
+it('exec shows an image where the terminal can', async () => {
   const shown = await inTerminal(makeHome(), [], ['exec', '-c', FIGURE], { TERM: 'xterm-kitty' })
   expect(shown.stdout).toContain('\u001b_Ga=T,f=100,m=0;iVBORw==\u001b\\')
 })
 
-it('exec asks a terminal whether it shows sixels, and draws the image with them', { timeout: 120_000 }, async () => {
+it('exec asks a terminal whether it shows sixels, and draws the image with them', async () => {
   const red = new PNG({ width: 2, height: 1 })
   red.data.fill(255)
   const image = PNG.sync.write(red).toString('base64')

@@ -32,7 +32,7 @@ it.each([
   expect(needsIn(text)).toEqual([text])
 })
 
-it('a long text of separators is read in time', { timeout: 5_000 }, () => {
+it('a long text of separators is read in time', () => {
   for (const text of [', '.repeat(100_000), ' and'.repeat(100_000), ' '.repeat(200_000), '\n- '.repeat(100_000)])
     needsIn(text)
 })
