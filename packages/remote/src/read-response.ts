@@ -1,7 +1,7 @@
 // Reads the response of a remote server to a message, whatever its content type says, and what it says of a failure.
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
-import { encodingOf } from '@sandbridge/core/util/bytes'
+import { decodeOther, encodingOf } from '@sandbridge/core/util/bytes'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { onOneLine } from '@sandbridge/core/util/text'
 import { quote, readable, readText } from '@sandbridge/core/upstream/reading'
@@ -55,12 +55,8 @@ function decodedText(bytes: Uint8Array, type: string | null): string {
   } catch {
     // It is read like a text without a charset.
   }
-  const text = new TextDecoder('latin1').decode(bytes)
-  return text.replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80]!)
+  return decodeOther(bytes)
 }
-
-/** The characters of latin1 from 0x80 on, in place of which Node 20 has control characters. */
-const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ'
 
 /** Lines of events in UTF-8, as the standard has them: some servers write in the charset that their type names. */
 export async function* linesInUtf8(lines: AsyncIterable<Buffer>, type: string | null): AsyncGenerator<Buffer> {

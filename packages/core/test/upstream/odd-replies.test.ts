@@ -18,6 +18,8 @@ describe('over stdio', () => {
     ['its id as a fraction', REPLY.replace('$ID', '$ID.0')],
     ['its id as the text of a fraction', REPLY.replace('$ID', '"$ID.0"')],
     ['no end of its line', `${REPLY}$OPEN`],
+    ['no end of its line before it exits', `${REPLY}$EXIT`],
+    ['a space in Latin 1', `${REPLY.replace('got 1', 'got 1\u00A0')}$LATIN1`],
     ['CR alone at its end', `${REPLY}\r$OPEN`],
   ])('a server that sends a reply with %s is understood', async (_what, text) => {
     expect(textOf(await call(text)).trim()).toBe('got 1')
@@ -45,10 +47,11 @@ describe('over stdio', () => {
     })
   })
 
-  it('an error without an id is not taken for the reply where the reply follows', async () => {
+  it('an error without an id, or in a line of a log, is not taken for the reply where the reply follows', async () => {
     const refused = '{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"Method not found"}}'
     expect(textOf(await call(`${refused}\n${REPLY}`))).toBe('got 1')
     expect(textOf(await call(`sending {'jsonrpc': '2.0', 'id': $ID, 'result': {}}\n${REPLY}`))).toBe('got 1')
+    expect(textOf(await call(`{"level":"error","error":"cache miss","id":$ID}\n${REPLY}`))).toBe('got 1')
   })
 
   it('the data of an error is in its text, redacted, and for code', async () => {

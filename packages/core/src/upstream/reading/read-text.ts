@@ -80,8 +80,13 @@ function ofValues(values: unknown[], open: Awaited, onDropped: OnDropped): Readi
   return { messages, doubtful, isAsSent, hasMore: messages.length + doubtful.length < values.length }
 }
 
+/** A text as the error, without a version, may be that of a log. */
 function isOf(message: { id?: unknown }, value: unknown): boolean {
-  return isRecord(value) && String(value.id) === String(message.id)
+  return (
+    isRecord(value) &&
+    String(value.id) === String(message.id) &&
+    (value.jsonrpc !== undefined || typeof value.error !== 'string')
+  )
 }
 
 function isReplyTo(value: Record<string, unknown>, open: Awaited): boolean {

@@ -1,4 +1,5 @@
 // An MCP transport over the stdio of a process. Output outside the protocol is kept for errors, to be redacted.
+import { isUtf8 } from 'node:buffer'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { writeBatched } from '../../util/bytes/write-batched.ts'
 import { keepResultSource } from '../../util/json/source-json.ts'
@@ -6,7 +7,7 @@ import { exactJson } from '../../util/json/exact-json.ts'
 import { lineCost } from '../../util/json/line-cost.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../util/bytes/line-splitter.ts'
-import { asUtf8 } from '../../util/bytes/decode-text.ts'
+import { asUtf8, decodeOther } from '../../util/bytes/decode-text.ts'
 import { letOthers, withTimeout } from '../../util/async/wait.ts'
 import { BracketState } from '../reading/brackets.ts'
 import { OpenRequests } from '../reading/open-requests.ts'
@@ -153,6 +154,7 @@ export class StdioTransport implements Transport {
         if (new BracketState().push(text) === text.length) splitter.push(LINE_END)
       }, ANSWER_MS).unref()
     })
+    stdout?.once('end', () => splitter.rest.length > 0 && splitter.push(LINE_END))
     stderr?.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
     for (const stream of [stdin, stdout, stderr]) {
       // EPIPE mostly precedes an exit, which is reported; `send` reports a failed write.
@@ -164,7 +166,7 @@ export class StdioTransport implements Transport {
   }
 
   #receive(given: Buffer): void {
-    const bytes = asUtf8(given)
+    const bytes = this.#inUtf8(asUtf8(given))
     // JSON.parse blocks all other servers and sessions, for seconds when a line consists of brackets.
     const { tooCostly } = lineCost(bytes)
     if (tooCostly !== undefined) return this.#answerTooLarge(lineEnds(bytes), `a message with ${tooCostly}`)
@@ -180,6 +182,13 @@ export class StdioTransport implements Transport {
       return
     }
     this.#take(reading, line)
+  }
+
+  /** Programs on Windows write in the encoding of the system where nobody tells them otherwise. */
+  #inUtf8(line: Buffer): Buffer {
+    if (isUtf8(line)) return line
+    this.#onDropped('the encoding of a line that is not UTF-8')
+    return Buffer.from(decodeOther(line))
   }
 
   #take({ messages, doubtful, hasMore }: Reading, text: string): void {

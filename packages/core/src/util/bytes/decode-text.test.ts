@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { decodeText } from './decode-text.ts'
+import { decodeOther, decodeText } from './decode-text.ts'
 
 const TEXT = 'KEY=grün\r\n'
 const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le')
@@ -20,4 +20,9 @@ it('an empty text and one letter are read, and other bytes are no text', () => {
   const latin1 = Buffer.from(TEXT, 'latin1')
   expect(() => decodeText(latin1)).toThrow(TypeError)
   expect(decodeText(latin1, false)).toBe('KEY=gr\uFFFDn\r\n')
+})
+
+it('a text that is not UTF-8 is Windows-1252, unless some of it certainly is UTF-8', () => {
+  expect(decodeOther(Buffer.from([0x93, 0xfc, 0x94]))).toBe('“ü”')
+  expect(decodeOther(Buffer.concat([Buffer.from('ü'), Buffer.from([0xff])]))).toBe('ü\uFFFD')
 })

@@ -16,6 +16,16 @@ export function decodeText(bytes: Uint8Array, fatal = true): string {
   return new TextDecoder(encodingOf(bytes), { fatal }).decode(bytes)
 }
 
+/** The characters of Windows-1252 from 0x80 on, in place of which Node 20 has control characters. */
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ'
+
+/** The text of bytes that are not UTF-8: Windows-1252, unless some of them certainly are a character of UTF-8. */
+export function decodeOther(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  if (/[\xc2-\xf4][\x80-\xbf]/.test(text)) return decodeText(bytes, false)
+  return text.replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80]!)
+}
+
 const BOM = Buffer.from('\u{FEFF}')
 
 /** A line in UTF-8 without a mark. The line feed of UTF-16 leaves its zero in front of the next line. */

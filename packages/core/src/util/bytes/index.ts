@@ -1,6 +1,6 @@
 // What packages use of util/bytes.
 export { createByteTail } from './byte-tail.ts'
-export { asUtf8, decodeText, encodingOf } from './decode-text.ts'
+export { asUtf8, decodeOther, decodeText, encodingOf } from './decode-text.ts'
 export { createLineSplitter, type LineSplitter } from './line-splitter.ts'
 export { readAtMost } from './read-at-most.ts'
 export { isSafeName, zipEntries, type ZipEntry } from './zip-archive.ts'
