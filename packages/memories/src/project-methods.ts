@@ -1,8 +1,8 @@
 // The methods for `/projects`: the kernel fetches files before a cell and sends changes after it.
 import * as z from 'zod'
-import { BridgeError } from '../../errors.ts'
-import { fromBase64 } from './artifact-methods.ts'
-import { method, tellingMethod } from './method.ts'
+import { fromBase64, method, tellingMethod } from '@sandbridge/core/calls/methods'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { ProjectStore } from './project-store.ts'
 
 const PIECE_BYTES = 4 << 20
 const MAX_PATHS = 1_000
@@ -77,7 +77,7 @@ export const projectMethods = {
   ),
 }
 
-function storeOf<T>(projects: T | undefined): T {
-  if (projects) return projects
+function storeOf(projects: unknown): ProjectStore {
+  if (projects instanceof ProjectStore) return projects
   throw new BridgeError('PROXY_METHOD_UNKNOWN', 'MCP_BRIDGE_PROJECTS is off')
 }

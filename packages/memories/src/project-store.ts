@@ -4,13 +4,10 @@ import { createHash, randomUUID } from 'node:crypto'
 import { constants, lstatSync, readdirSync } from 'node:fs'
 import { lstat, mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { BridgeError, messageOf } from '../../errors.ts'
-import { withFileLock } from '../../util/files/file-lock.ts'
-import { replaceFile } from '../../util/files/replace-file.ts'
-import { READ_AT_ONCE } from '../../util/files/read-ordinary.ts'
-import { readPiece } from '../../util/files/read-piece.ts'
-import { isPathPart } from '../stored-name.ts'
-import { writeFailure } from '../../util/files/file-failure.ts'
+import { isPathPart } from '@sandbridge/core/keep'
+import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
+import type { ProjectEntry, Projects } from '@sandbridge/core/parts'
+import { READ_AT_ONCE, readPiece, replaceFile, withFileLock, writeFailure } from '@sandbridge/core/util/files'
 
 export interface ProjectLimits {
   fileBytes: number
@@ -23,7 +20,7 @@ export interface ProjectLimits {
 
 const MIB = 1 << 20
 /** Everything fits into the 64 MiB that /projects has in a sandbox. */
-export const PROJECT_LIMITS: ProjectLimits = {
+const PROJECT_LIMITS: ProjectLimits = {
   fileBytes: 40 * MIB,
   totalBytes: 48 * MIB,
   entryCount: 2_000,
@@ -34,28 +31,18 @@ const LOOK_AGAIN_MS = 2_000
 /** A cell ends after this time, and the next one saves its files, if another bridge has the lock. */
 const PATIENCE_MS = 2_000
 
-/** A file or folder. `path` is relative to `/projects`, with `/` on every system. */
-export interface ProjectEntry {
-  path: string
-  isFolder: boolean
-  sizeBytes: number
-  /** Changes with the content. */
-  stamp: string
-  modifiedAt: Date
-}
-
-export interface ProjectChanges {
+interface ProjectChanges {
   files: { path: string; data: Buffer }[]
   folders: string[]
   removed: string[]
 }
 
-export interface ProjectReport {
+interface ProjectReport {
   kept: Record<string, string>
   refused: Record<string, string>
 }
 
-export class ProjectStore {
+export class ProjectStore implements Projects {
   readonly folder: string
   readonly #limits: ProjectLimits
   /** Rewritten at every change by a bridge. */
@@ -68,7 +55,6 @@ export class ProjectStore {
     this.#marker = `${this.folder}.changed`
   }
 
-  /** Files and folders, parents first, up to the limits. Synchronous: it runs before every cell and is short. */
   list(): ProjectEntry[] {
     const entries: ProjectEntry[] = []
     const pending = ['']
@@ -86,7 +72,6 @@ export class ProjectStore {
     return entries
   }
 
-  /** A text that changes with the files: at once by a bridge, within two seconds by the user, as checks take long. */
   revision(): string {
     const marked = String(lstatOf(this.#marker)?.mtimeNs)
     const known = this.#known
@@ -105,7 +90,6 @@ export class ProjectStore {
     return hash.digest('hex')
   }
 
-  /** Reads a piece of a file. @throws BridgeError STATE_REFUSED for a bad path, STATE_NOT_FOUND */
   async read(wanted: string, piece: { offset: number; length: number }): Promise<{ data: Buffer; sizeBytes: number }> {
     const file = await this.#place(wanted)
     try {
@@ -146,7 +130,6 @@ export class ProjectStore {
     return { kept: Object.fromEntries(kept), refused: Object.fromEntries(failed) }
   }
 
-  /** Delete a file, or a folder and its content. @throws BridgeError STATE_NOT_FOUND, STATE_REFUSED for a bad path */
   async remove(wanted: string): Promise<void> {
     const place = await this.#place(wanted)
     if (!this.#entry(wanted)) throw new BridgeError('STATE_NOT_FOUND', `No such file or folder: /projects/${wanted}`)
@@ -219,6 +202,8 @@ export class ProjectStore {
     return place
   }
 }
+
+export const openProjects = (stateFolder: string): Projects => new ProjectStore(stateFolder)
 
 /** Remaining room under the limits, computed once for many changes. */
 class Quota {

@@ -25,6 +25,7 @@ import { chooseProvider, type ProviderChoice } from '../isolation/detect/choose-
 import { checkSavedTool } from '../cell/session/check-saved-tool.ts'
 import { KernelPool } from '../cell/session/kernel-pool.ts'
 import type { SavedToolContent } from '../keep/saved/saved-tool.ts'
+import { projects, type ProjectsPart } from '../keep/saved/projects-part.ts'
 import { openStores } from '../keep/open-stores.ts'
 import type { TelemetryPart } from '../observe/telemetry-part.ts'
 import type { Stores } from '../keep/store.ts'
@@ -65,6 +66,7 @@ export class Bridge {
       maskers: await openMaskers(settings, files),
       telemetry: await loadTelemetry(settings, log),
       learning: learning.isHere ? await learning.for('The bridge') : undefined,
+      projects: projects.isHere && settings.projects ? await projects.for('MCP_BRIDGE_PROJECTS') : undefined,
       once: once.isHere && settings.once === 'on' ? await once.for('MCP_BRIDGE_ONCE') : undefined,
       ...options,
       context: options.isResident ? undefined : context,
@@ -100,8 +102,15 @@ export class Bridge {
       events,
     })
     this.sessions = new OpenSessions({ settings, log, events, pool: this.#pool })
-    const { learning: learningPart, once: { createJournals } = {} } = rest
-    this.users = new Users({ settings, log, pool: this.#pool, stores, learning: learningPart, createJournals })
+    this.users = new Users({
+      settings,
+      log,
+      pool: this.#pool,
+      stores,
+      learning: rest.learning,
+      projects: rest.projects,
+      createJournals: rest.once?.createJournals,
+    })
     const { users } = this
     const { context, ask, ownPort } = rest
     const common = { settings, log, stores, events, questions, page, startProgram }
@@ -217,5 +226,6 @@ interface BridgeParts extends Omit<BridgeOptions, 'context'> {
   maskers: Maskers | undefined
   telemetry: TelemetryPart | undefined
   learning: LearningPart | undefined
+  projects: ProjectsPart | undefined
   once: OncePart | undefined
 }

@@ -26,7 +26,6 @@ import {
   type Methods,
 } from './methods/method.ts'
 import { languageMethods, sessionMethods } from './methods/session-methods.ts'
-import { projectMethods } from './methods/project-methods.ts'
 import { type Admit, SERVER_METHODS } from './methods/resource-methods.ts'
 import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { SessionFlow } from './flow-part.ts'
@@ -293,7 +292,6 @@ export const ownMethods: Methods = {
   ...artifactMethods,
   ...checkMethods,
   ...languageMethods,
-  ...projectMethods,
   ...savedToolMethods,
   ...sessionMethods,
 }

@@ -3,17 +3,15 @@ import path from 'node:path'
 import { KeptOrigins } from './kept-origins.ts'
 import type { Store } from './store.ts'
 import { ArtifactStore } from './saved/artifact-store.ts'
-import { ProjectStore } from './saved/project-store.ts'
+import type { Projects } from './saved/projects-part.ts'
 import { SavedToolStore } from './saved/saved-tool-store.ts'
 import { LoadableTools, type LoadableToolsOptions } from './saved/loadable-tools.ts'
 
 interface UserStateOptions extends Pick<LoadableToolsOptions, 'environment' | 'log'> {
   store: Store
-  /** Parent of the folder of `/projects`. */
-  stateFolder: string
   cacheFolder: string
-  /** True if cells have `/projects`. */
-  hasProjects: boolean
+  /** Undefined if cells have no `/projects`. */
+  projects: Projects | undefined
   findProblems: (store: SavedToolStore) => LoadableToolsOptions['findProblems']
 }
 
@@ -22,16 +20,15 @@ export class UserState {
   readonly store: Store
   /** Where the content of these and of `/projects` came from. */
   readonly origins: KeptOrigins
-  /** Undefined if cells have no `/projects`. */
-  readonly projects: ProjectStore | undefined
+  readonly projects: Projects | undefined
   readonly savedTools: SavedToolStore
   readonly loadableTools: LoadableTools
 
-  constructor({ store, stateFolder, cacheFolder, hasProjects, findProblems, environment, log }: UserStateOptions) {
+  constructor({ store, cacheFolder, projects, findProblems, environment, log }: UserStateOptions) {
     this.artifacts = new ArtifactStore(store)
     this.store = store
     this.origins = new KeptOrigins(store)
-    this.projects = hasProjects ? new ProjectStore(stateFolder) : undefined
+    this.projects = projects
     this.savedTools = new SavedToolStore(store)
     this.loadableTools = new LoadableTools({
       store: this.savedTools,

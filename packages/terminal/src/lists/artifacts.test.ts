@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { ProjectStore } from '../../../core/src/keep/saved/project-store.ts'
+import { ProjectStore } from '../../../memories/src/project-store.ts'
 import { artifacts } from './artifacts.ts'
 import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 

@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { loadSettings } from '@sandbridge/core/config/settings'
-import { ArtifactStore, PROJECT_LIMITS, type ProjectEntry, ProjectStore } from '@sandbridge/core/keep/saved'
+import { ArtifactStore } from '@sandbridge/core/keep/saved'
+import { type ProjectEntry, type Projects, projects as part } from '@sandbridge/core/parts'
 import { count } from '@sandbridge/core/util/text'
 import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
 import { ownStore } from '@sandbridge/commands/own-store.ts'
@@ -34,10 +35,10 @@ export async function artifacts(
 /** @param only the artifact of this name, as JSON */
 async function listArtifacts({ json }: ArtifactsOptions, only: string | undefined): Promise<void> {
   const all = await (await openStore()).versions()
-  const projects = await openProjects()
-  const files = projects.list().filter((entry) => !entry.isFolder)
+  const projects = part.isHere ? await openProjects() : undefined
+  const files = (projects?.list() ?? []).filter((entry) => !entry.isFolder)
   if (json) {
-    const described = [...all, ...files.map((file) => describeProjectFile(projects, file))]
+    const described = [...all, ...files.map((file) => describeProjectFile(projects!, file))]
     return printJson(only === undefined ? described : described.filter(({ name }) => name === only))
   }
   if (all.length + files.length === 0) return printEmpty(NO_ARTIFACTS)
@@ -51,7 +52,7 @@ async function listArtifacts({ json }: ArtifactsOptions, only: string | undefine
     const what = `${count(newest.length, 'artifact')} in ${count(all.length, 'version')}, ${count(bytes, 'byte')}`
     printSummary(`${what}. Get one: sandbridge artifacts ${newest[0]!.name} -o FILE`)
   }
-  if (files.length === 0) return
+  if (!projects || files.length === 0) return
   print(`/projects, kept in ${projects.folder}:`)
   printTable(
     files.map((file) => [PROJECTS + file.path, sizeOf(file.sizeBytes), shortTime(file.modifiedAt.toISOString())]),
@@ -60,7 +61,7 @@ async function listArtifacts({ json }: ArtifactsOptions, only: string | undefine
 
 const sizeOf = (bytes: number): string => `${bytes.toLocaleString('en')} bytes`
 
-function describeProjectFile({ folder }: ProjectStore, { path: name, sizeBytes, modifiedAt }: ProjectEntry) {
+function describeProjectFile({ folder }: Projects, { path: name, sizeBytes, modifiedAt }: ProjectEntry) {
   return { name: `${PROJECTS}${name}`, sizeBytes, modifiedAt: modifiedAt.toISOString(), file: path.join(folder, name) }
 }
 
@@ -71,7 +72,7 @@ function shortTime(time: string): string {
 /** To stdout, or a file: PowerShell changes bytes that it redirects. */
 async function writeArtifact(name: string, version: string | undefined, { output }: ArtifactsOptions): Promise<void> {
   const { data } = name.startsWith(PROJECTS)
-    ? await (await openProjects()).read(name.slice(PROJECTS.length), { offset: 0, length: PROJECT_LIMITS.fileBytes })
+    ? await (await openProjects()).read(name.slice(PROJECTS.length), { offset: 0, length: Infinity })
     : await (await openStore()).read(name, version === undefined ? undefined : parseVersion(version))
   if (output !== undefined) await writeFile(output, data)
   else await new Promise((resolve) => process.stdout.write(data, resolve))
@@ -88,8 +89,8 @@ async function openStore(): Promise<ArtifactStore> {
   return new ArtifactStore(await ownStore())
 }
 
-async function openProjects(): Promise<ProjectStore> {
-  return new ProjectStore((await loadSettings()).stateDir)
+async function openProjects(): Promise<Projects> {
+  return (await part.for(`A file of ${PROJECTS}`)).openProjects((await loadSettings()).stateDir)
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID */

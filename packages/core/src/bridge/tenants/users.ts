@@ -7,6 +7,7 @@ import type { Journals, JournalsOptions } from '../../calls/once-part.ts'
 import { UserQuota } from '../../calls/permissions/user-quota.ts'
 import { findProblems } from '../../cell/session/check-saved-tool.ts'
 import type { KernelPool } from '../../cell/session/kernel-pool.ts'
+import type { ProjectsPart } from '../../keep/saved/projects-part.ts'
 import type { Stores } from '../../keep/store.ts'
 import { userFolder } from '../../keep/user-folder.ts'
 import { UserState } from '../../keep/user-state.ts'
@@ -31,6 +32,8 @@ interface UsersOptions {
   stores: Stores
   /** Undefined in a build that learns nothing. */
   learning: LearningPart | undefined
+  /** Undefined if cells have no `/projects`. */
+  projects: ProjectsPart | undefined
   /** Undefined where calls are not journaled. */
   createJournals: ((options: JournalsOptions) => Journals) | undefined
 }
@@ -47,15 +50,14 @@ export class Users {
   of(user: string | undefined): UserParts {
     const known = this.#parts.get(user)
     if (known) return known
-    const { settings, log, pool, stores, learning, createJournals } = this.#options
-    const { runtime, image, packages, stateDir, cacheDir, projects, userCallCount, userCellSeconds } = settings
+    const { settings, log, pool, stores, learning, projects, createJournals } = this.#options
+    const { runtime, image, packages, stateDir, cacheDir, userCallCount, userCellSeconds } = settings
     const stateFolder = userFolder(stateDir, user)
     const store = stores.of(user)
     const state = new UserState({
       store,
-      stateFolder,
       cacheFolder: userFolder(cacheDir, user),
-      hasProjects: projects,
+      projects: projects?.openProjects(stateFolder),
       environment: [VERSION, runtime, image, packages],
       findProblems: (savedTools) => (tools) => findProblems(pool, savedTools, tools),
       log,

@@ -1,6 +1,5 @@
 // What packages use of keep/saved.
 export { type Artifact, ARTIFACT_LIMITS, ArtifactStore } from './artifact-store.ts'
-export { PROJECT_LIMITS, type ProjectEntry, ProjectStore } from './project-store.ts'
 export {
   reachedTools,
   savedToolCall,
