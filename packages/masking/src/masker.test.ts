@@ -4,6 +4,9 @@ import { MASK_KINDS } from '../../core/src/config/settings/sandbox.ts'
 import { createMaskers } from './part.ts'
 import { customRecogniser } from './custom-pattern.ts'
 import { maskData } from './mask-data.ts'
+import { maskResult } from './mask-result.ts'
+import { Masker } from './masker.ts'
+import { RECOGNISERS } from './recognisers.ts'
 import { EMPTY_RESULT } from '@sandbridge/core/test/support/empty-result.ts'
 
 const WEB_TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTYifQ.dozjgNryP4J3jVmNHl0w5N'
@@ -359,6 +362,20 @@ describe('a masker', () => {
       expect(one.unmaskSource('f("[ODD_1]")', language)).toBe(isPlain ? `f("X${value}Y")` : 'f("[ODD_1]")')
     },
   )
+
+  it('masking lets nothing through where its own code fails, and goes on with the next text', async () => {
+    const find = (text: string) => {
+      if (text.includes('boom')) throw new TypeError('a fault')
+      return RECOGNISERS.email.find(text)
+    }
+    const one = new Masker([{ label: 'EMAIL', find }])
+    one.returned({ note: 'boom from a server' })
+    expect(one.maskedNow('boom a@x.example')).toBeUndefined()
+    await expect(one.masked((mask) => mask('boom a@x.example'))).rejects.toMatchObject({ code: 'MASK_UNAVAILABLE' })
+    const left = await maskResult({ ...EMPTY_RESULT, stdout: 'boom a@x.example' }, one)
+    expect(left).toMatchObject({ stdout: '', notes: [expect.stringContaining('was left out. A fault of Sandbridge')] })
+    expect(one.maskedNow('a@x.example')).toBe('[EMAIL_1]')
+  })
 
   it("masking puts back only a sampling request's own values in its reply", async () => {
     const one = masker()

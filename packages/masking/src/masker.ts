@@ -53,9 +53,19 @@ export class Masker {
    * Runs `work` with a function that replaces every match with a token; equal values get equal tokens. Repeats the work
    * until every text was searched: long texts are searched in pieces between two rounds, and names in what the earlier
    * rounds have made.
-   * @throws BridgeError MASK_UNAVAILABLE when names cannot be searched for
+   * @throws BridgeError MASK_UNAVAILABLE when names cannot be searched for, or a search fails by a fault of its code
    */
   async masked<T>(work: (mask: Mask) => T, signal?: AbortSignal): Promise<T> {
+    try {
+      return await this.#searched(work, signal)
+    } catch (cause) {
+      if (BridgeError.isInstance(cause)) throw cause
+      const why = 'A fault of Sandbridge stopped the search for personal data'
+      throw new BridgeError('MASK_UNAVAILABLE', why, { cause, hint: 'Show less at once, and report this.' })
+    }
+  }
+
+  async #searched<T>(work: (mask: Mask) => T, signal: AbortSignal | undefined): Promise<T> {
     await inTurns(() => this.#known.learn() > 0)
     const known = new Map<string, readonly Found[]>()
     /** What masking made of texts that were too long for their round. */
@@ -107,12 +117,16 @@ export class Masker {
     }
   }
 
-  /** Masks one text synchronously; undefined if it would have to be searched for names. */
+  /** Masks one text synchronously; undefined if it would have to be searched for names, or the search fails. */
   maskedNow(text: string, key?: string): string | undefined {
-    for (let left = PIECE_CHARS, read = 1; read > 0 && left > 0; left -= read) read = this.#known.learn()
-    const label = this.#labelOf(text, key)
-    const masked = label === undefined ? this.#mask(text) : this.#token(text, label)
-    return this.#findNames && mayHoldName(masked) ? undefined : masked
+    try {
+      for (let left = PIECE_CHARS, read = 1; read > 0 && left > 0; left -= read) read = this.#known.learn()
+      const label = this.#labelOf(text, key)
+      const masked = label === undefined ? this.#mask(text) : this.#token(text, label)
+      return this.#findNames && mayHoldName(masked) ? undefined : masked
+    } catch {
+      return undefined
+    }
   }
 
   readonly #labelOf = (text: string, key?: string): string | undefined =>

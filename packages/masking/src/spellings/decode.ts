@@ -22,6 +22,8 @@ const SPELLED = new RegExp(
   [
     // How bash writes a single quote inside of single quotes; how Python and Node go on with a literal in a new line.
     String.raw`'(?:\\'|"'")'|'(?: \+)?\n[ \t]*b?'|"(?: \+)?\n[ \t]*b?"`,
+    // How YAML goes on with a literal.
+    String.raw`\\\r?\n[ \t]*`,
     String.raw`[\n"'\x60]`,
     String.raw`(?:\\x[0-9A-Fa-f]{2})+|(?:\\[0-3][0-7]{2})+|\\u[0-9A-Fa-f]{4}|\\u\{[0-9A-Fa-f]{1,6}\}|\\U[0-9A-Fa-f]{8}`,
     String.raw`\\[abefnrtv0]|\\[^a-zA-Z0-9\r\n]`,
@@ -31,11 +33,14 @@ const SPELLED = new RegExp(
   ].join('|'),
   'gu',
 )
+const UTF8 = /^(?:\\3[0-7]{2}(?:\\2[0-7]{2}){1,3})+$/
 const MAIL_WORD = /\s*=\?[\w-]+\?([BQ])\?(\S+?)\?=/gi
 /** Others after a backslash stand for themselves; Markdown and LaTeX write `\\_`. */
 const LETTER = /[a-z0-9]/i
 const BACKSLASH = '\\'
-const LETTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
+/** In place of other control characters. */
+const OTHER = '\x01'
+const LETTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 0: '\0' }
 const ENTITIES: Readonly<Record<string, string>> = Object.fromEntries(
   'amp& lt< gt> quot" apos\' nbsp\u00a0 commat@ period. plus+ hyphen- dash- lowbar_ colon: sol/'
     .split(' ')
@@ -53,12 +58,13 @@ export function decoded({ view, outer, literals }: Level, reading: Reading = 'us
   let quote = ''
   const next = view.replaced(SPELLED, (found, index, at) => {
     const first = found[0]!
+    if (first === BACKSLASH && found.includes('\n')) return quote === '' ? undefined : ''
     if (first === BACKSLASH) {
       const isEscape = LETTER.test(found[1]!)
       if (reading === 'usual' ? quote === '' && (outer || isEscape) : reading === 'outside' && quote !== '')
         return undefined
-      // Paths have digits after a backslash, too.
-      return reading === 'outside' && /[0-3]/.test(found[1]!) && found.length > 2 ? undefined : meaningOf(found)
+      // Paths have digits after a backslash, too, but hardly those of a character in UTF-8.
+      return reading === 'outside' && /^\\[0-3]./.test(found) && !UTF8.test(found) ? undefined : meaningOf(found)
     }
     if (first === '%' || first === '&' || first === '=')
       return reading === 'escapes' || (reading === 'outside' && quote !== '') ? undefined : meaningOf(found)
@@ -99,7 +105,7 @@ function meaningOf(found: string): string | undefined {
   if (first === '%' || (first === BACKSLASH && second === 'x')) return textOf(found.match(/[0-9A-F]{2}/gi)!, 16)
   if (first === BACKSLASH) {
     if (found.length > 2 && /\d/.test(second)) return textOf(found.match(/[0-7]{3}/g)!, 8)
-    if (found.length === 2) return LETTER.test(second) ? (LETTERS[second] ?? '\0') : second
+    if (found.length === 2) return LETTER.test(second) ? (LETTERS[second] ?? OTHER) : second
     return characterOf(Number.parseInt(found.replaceAll(/[^0-9A-Fa-f]/g, ''), 16))
   }
   if (second !== '#') return ENTITIES[found.slice(1, -1)]
@@ -112,8 +118,38 @@ function mailWord(coding: string, word: string): string {
   return word.replaceAll('_', ' ').replaceAll(/(?:=[0-9A-F]{2})+/gi, quotedText)
 }
 
+/**
+ * What certain programs write, and what is read so only to look for known values: the lines of mail, of comments and of
+ * `cat -n`; the bytes of quoted-printable, of `sed l` and `ls -b`, of `cat -v`; of Python's `namereplace`; of
+ * JavaScript's `escape`.
+ */
+export const LOOSE = new RegExp(
+  [
+    String.raw`[=\\]?\r?\n(?:[ \t]*(?:\/\/|[*#>|%;-]{1,2}|\d{1,6}[:.)]?)[ \t])?`,
+    String.raw`(?:=[0-9A-F]{2})+|(?:\\[0-3][0-7]{2})+|(?:M-(?:\^[?-_]|[ -~]))+|\\N\{[A-Z\d -]{2,99}\}|%u[0-9A-F]{4}`,
+  ].join('|'),
+  'g',
+)
+
+export function looseText(written: string): string {
+  if (written.includes('\n')) return ''
+  if (written.startsWith('=')) return quotedText(written)
+  if (written.startsWith('M-'))
+    return readBytes(Buffer.from(written.match(/M-(?:\^.|.)/g)!.map((one) => shiftedByte(one.slice(2)))))
+  const { kind, letter, code } = NAMED.exec(written)?.groups ?? {}
+  if (letter !== undefined) return kind === 'SMALL' ? letter.toLowerCase() : letter
+  return meaningOf(code === undefined ? written : `\\u{${code}}`) ?? written
+}
+
+/** The letter of a name without its marks, or the number of a character. */
+const NAMED = /(?<kind>SMALL|CAPITAL) LETTER (?<letter>[A-Z])\b|(?:IDEOGRAPH-|%u)(?<code>[0-9A-F]{4,5})/
+
+/** A byte above 127 as `cat -v` shows it: what the byte without its highest bit looks like. */
+const shiftedByte = (shown: string): number =>
+  0x80 | (shown.length > 1 ? shown.charCodeAt(1) ^ 0x40 : shown.charCodeAt(0))
+
 /** What quoted-printable writes as `=C3=A9`. */
-export const quotedText = (written: string): string => textOf(written.match(/[0-9A-F]{2}/gi) ?? [], 16)
+const quotedText = (written: string): string => textOf(written.match(/[0-9A-F]{2}/gi) ?? [], 16)
 
 /** A half of a pair stays one: the other one follows. */
 const characterOf = (code: number): string | undefined => (code <= 0x10_ff_ff ? String.fromCodePoint(code) : undefined)

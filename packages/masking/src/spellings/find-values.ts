@@ -18,7 +18,7 @@ interface Option extends Match {
 
 /** JSON in JSON in what Python prints, in a URL. */
 const MAX_LEVELS = 5
-const MAY_BE_ESCAPE = /\\[abefnrtv0xu]/i
+const MAY_BE_ESCAPE = /\\[abefnrtv03xu]/i
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu
 
 /**

@@ -6,6 +6,8 @@ import { createMaskers } from '../part.ts'
 const masker = () => createMaskers({ kinds: MASK_KINDS }).of({})
 
 const MAIL = 'quill.vantrue@zephyr.example'
+const ACCENTS = 'rené.gröbä@zephyr.example'
+const CHINESE = '李.li@zephyr.example'
 const PHONE = '+49 30 7204 4127'
 const IBAN = 'DE89370400440532013000'
 const KEY = 'ghp_0123456789abcdefghij0123456789abcdef'
@@ -13,9 +15,13 @@ const CARD = '4111 1111 1111 1111'
 const PASSWORD = 'Tr4vel81Quartz'
 const QUOTED = String.raw`Qu"4rry&7<x>\é`
 const RECORD = {
-  customer: { mail: MAIL, phone: PHONE, iban: IBAN, card: CARD },
+  customer: { mail: MAIL, others: [ACCENTS, CHINESE], phone: PHONE, iban: IBAN, card: CARD },
   login: { password: PASSWORD, key: KEY, secret: QUOTED },
 }
+
+/** Each byte as an escape of C. */
+const octal = (text: string): string =>
+  Array.from(Buffer.from(text), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
 
 const SHOWN: [where: string, shown: string, masked: string][] = [
   ['a secret without the key that marked it', PASSWORD, '[SECRET_1]'],
@@ -47,7 +53,26 @@ const SHOWN: [where: string, shown: string, masked: string][] = [
   ['wide letters', PASSWORD.replaceAll(/./g, (one) => String.fromCharCode(one.charCodeAt(0) + 0xfe_e0)), '[SECRET_1]'],
   ['a form', `x=${encodeURIComponent(PHONE).replaceAll('%20', '+')}&y=1`, 'x=%2B[PHONE_1]&y=1'],
   ['a number in other groups', '49_307204_4127 4,930,720,441,27 DE89/3704', '[PHONE_1] [PHONE_2] DE89/3704'],
+  ['octal escapes', `${octal(MAIL)} ${octal(ACCENTS)}`, '[EMAIL_1] [EMAIL_2]'],
+  ['what sed l and ls -b make of accents', ACCENTS.replaceAll(/[^ -~]/g, octal), '[EMAIL_1]'],
+  ['what cat -v makes of accents', 'renM-CM-).grM-CM-6bM-CM-$@zephyr.example', '[EMAIL_1]'],
+  ['what escape() makes of letters', `${escape('李')}.li@zephyr.example`, '[EMAIL_1]'],
+  ['names of letters', ACCENTS.replace('é', String.raw`\N{LATIN SMALL LETTER E WITH ACUTE}`), '[EMAIL_1]'],
+  [
+    'zeros before a number',
+    `${'4930'.padStart(15, '0')}72044127 0,004,930,720,441,27`,
+    '00000000000[PHONE_1] 0,00[PHONE_2]',
+  ],
+  ['comments', `// ${MAIL.replace('t', 't\n// ')} │ ${PHONE.replace('7', '│\n│ 7')}`, '// [EMAIL_1] │ [PHONE_1]'],
+  [
+    'numbered lines',
+    `1: ${MAIL.replace('t', 't\n2: ')}\n   3 ${PHONE.replace('7', '\n   4 7')}`,
+    '1: [EMAIL_1]\n   3 [PHONE_1]',
+  ],
+  ['a list of letters', `['${Array.from(MAIL).join("', '")}']`, "['[EMAIL_1]']"],
+  ['UTF-16', String(Buffer.from(MAIL, 'utf16le')), '[EMAIL_1]\0'],
   ['what follows a number', `${PHONE} (2 sub-exceptions)`, '[PHONE_1] (2 sub-exceptions)'],
+  ['a folded literal of YAML', `"a ren\\xE9.gr\\\n  \\xF6b\\xE4@zephyr.example b"`, '"a [EMAIL_1] b"'],
   ['JSON in an escape', JSON.stringify(JSON.stringify({ a: `\n${MAIL}` })), String.raw`"{\"a\":\"\\n[EMAIL_1]\"}"`],
 ]
 
@@ -61,14 +86,24 @@ describe('a value that a server returned', () => {
       one.returned(result)
       expect(one.maskedNow(shown)).toBe(masked)
       for (const [token] of masked.matchAll(/\[[A-Z]+_\d\]/g))
-        expect([MAIL, PHONE, IBAN, KEY, PASSWORD, QUOTED, CARD, ...shown.split(/[ =&]|%2B/)]).toContain(
-          one.unmask(token),
-        )
+        expect([
+          MAIL,
+          ACCENTS,
+          CHINESE,
+          PHONE,
+          PHONE.replaceAll(/\D/g, ''),
+          IBAN,
+          KEY,
+          PASSWORD,
+          QUOTED,
+          CARD,
+          ...shown.split(/[ =&]|%2B/),
+        ]).toContain(one.unmask(token))
     }
   })
 
   it('control: without that result, the value is shown, or more than the value is masked', () => {
-    for (const [, shown, masked] of [...SHOWN.slice(3, 10), ...SHOWN.slice(-11, -2)])
+    for (const [, shown, masked] of [...SHOWN.slice(3, 10), ...SHOWN.slice(-22, -3)])
       expect(masker().maskedNow(shown)).not.toBe(masked)
   })
 

@@ -6,7 +6,7 @@ import { keyOfItem, keysOf } from '../mask-data.ts'
 import { NO_WORD } from '../secret-recogniser.ts'
 import { findInPieces, PIECE_CHARS } from './in-pieces.ts'
 import { type Found } from './find-values.ts'
-import { quotedText } from './decode.ts'
+import { LOOSE, looseText } from './decode.ts'
 import { type Range, View } from './view.ts'
 
 /** Of the last results: their texts, and the values in them. */
@@ -23,10 +23,9 @@ const isSecretLabel = (label: string): boolean => label.startsWith('SECRET')
 /** Numbers, which every program groups in another way. */
 const isNumberLabel = (label: string): boolean => /^(?:CARD|IBAN|PHONE)/.test(label)
 /** What a program puts between parts of a value, or doubles, or leaves out; and other forms of a letter. */
-const DRESS = /[\s"'`\\|>#]+|[\x80-\u{10FFFF}]/gu
+// oxlint-disable-next-line no-control-regex
+const DRESS = /[\s"'`\\|>#,\0\u2400\u2500-\u257F]+|[\x80-\u{10FFFF}]/gu
 const GROUPS = /[^0-9A-Za-z]+/g
-/** How mail breaks and spells lines. */
-const MAIL = /[=\\]?\r?\n|(?:=[0-9A-F]{2})+/g
 
 export class KnownValues {
   /** Texts that were not searched yet. */
@@ -128,8 +127,8 @@ export class KnownValues {
     const isFree = (one: Match): boolean => isSecretLabel(one.label) || places.areFree(one)
     const others = found.filter(isFree)
     places.cover(others)
-    const mail = view.replaced(MAIL, quotedText)
-    const spelled = [[undressed(text)], mail ? [undressed(mail.text), mail] : []].flatMap((one) => this.#in(one, text))
+    const read = view.replaced(LOOSE, looseText)
+    const spelled = [[undressed(text)], read ? [undressed(read.text), read] : []].flatMap((one) => this.#in(one, text))
     // Of a number, its groups are a part: what is shown is given back.
     const grouped = this.#in([view.replaced(GROUPS, () => '') ?? view], text).map((one) => ({
       ...one,
@@ -215,13 +214,15 @@ type Gap = (at: number) => boolean
 /** Numbers go on with digits, and names with letters; what stands before a name may be an escape or padding. */
 function isApart(form: string, text: string, at: number, isGap: Gap = () => false): boolean {
   const end = at + form.length
-  const lead = text.slice(Math.max(0, at - 3), at)
-  // Many write 00 for the plus before a country's code.
-  if (DIGIT.test(form[0]!) && /\d$/.test(lead) && !/^\D?00$/.test(lead) && !isGap(at)) return false
+  // Programs fill a number with zeros, and many people write 00 for the plus before a country's code.
+  const zeros = ZEROS.exec(text.slice(Math.max(0, at - MAX_ZEROS), at))![0].length
+  if (DIGIT.test(form[0]!) && DIGIT.test(text[at - zeros - 1] ?? '') && !isGap(at) && !isGap(at - zeros)) return false
   const goesOn = DIGIT.test(form.at(-1)!) ? DIGIT.test(text[end] ?? '') : MORE_OF_NAME.test(text.slice(end, end + 2))
   return !goesOn || isGap(end)
 }
 
+const MAX_ZEROS = 64
+const ZEROS = /0*$/
 const DIGIT = /\d/
 const MARKS = /^\p{M}*/u
 const MORE_OF_NAME = /^[.-]?[\p{L}\p{N}]/u
