@@ -180,7 +180,7 @@ class Session:
         """The cell's code, and notes about how it was read: a source that does not parse may be Python in another dress."""
         try:
             return *self._compiler.compile(source, filename), []
-        except SyntaxError as error:
+        except (SyntaxError, ValueError) as error:
             from .source.repairs import reading  # imported only if used
 
             found = reading(source, self._compiler.parses)

@@ -157,7 +157,6 @@ def _server_name(error: BaseException) -> _Advice:
 
 
 _SHELL_WORDS = frozenset("ls cd pwd cat pip conda mkdir git".split())
-_OF_SHELL = frozenset("get_ipython run_line_magic run_cell_magic getoutput system".split())
 _ELSEWHERE = {
     "IPython": "Of IPython, cells have IPython.display, without its shell: write the rest in Python.",
     "mcp": "This mcp is not the SDK. The servers are connected: `await mcp_NAME.TOOL(…)`, mcp_servers.",
@@ -165,21 +164,53 @@ _ELSEWHERE = {
     "Other parts are packages: `sandbridge packages add google-cloud-storage`.",
 }
 _SAID = {"null": "None", "true": "True", "false": "False"}
+_ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"'}
+_OF_PYTHON_2 = {
+    "xrange": "range",
+    "raw_input": "input",
+    "unicode": "str",
+    "basestring": "str",
+    "long": "int",
+    "unichr": "chr",
+    "reduce": "functools.reduce",
+    "execfile": "exec(open(path).read())",
+    "has_key": "`key in d`",
+    "iteritems": "items",
+    "itervalues": "values",
+    "iterkeys": "keys",
+}
+_SYNTAX_OF_PYTHON_2 = (
+    (r"\n.*\bexcept\b[^:]+, *\w+ *:", "`except Error as e:`"),
+    (r"\n.*\braise\s+[\w.]+ *,", "`raise Error(text)`"),
+    (r"\n.*<>", "`!=`"),
+    (r"\n.*\b\d+L\b", "the number without L"),
+    (r"\n.*\bur[\"']", "the text without u"),
+)
 
 
 def _of_notebooks(error: BaseException) -> _Advice:
     """What belongs to IPython, to Colab, to a shell, to JSON, or to the SDK of MCP."""
     name = str(getattr(error, "name", None))
-    if isinstance(error, (NameError, AttributeError)) and name in _OF_SHELL:
-        return {"hint": "A cell has no shell of IPython. Its commands are lines: `!ls`, `%cd`, `%%bash`."}
     if isinstance(error, NameError):
         if name in _SHELL_WORDS:
             return {"hint": f"Begin a command of a shell with `!`: `!{name}`; a folder is changed with `%cd`."}
-        if re.fullmatch(r"In|Out|_{2,3}|_i?\d+", name):
+        if name in _ENTITIES:
+            return {"hint": f"Write {_ENTITIES[name]} as it is, not as &{name};."}
+        if name in ("python", "py"):
+            return {"hint": "A cell has its code alone: take the word out."}
+        if name == "In" and (frames := frames_of(error)):
+            line = linecache.getline(frames[-1][0].f_code.co_filename, frames[-1][1])
+            if re.match(r"\s*In ?\[\d+\]: ", line):
+                return {"hint": "Take the prompts and the outputs out of the cell."}
+        if re.fullmatch(r"In|Out|_{2,3}|_i?\d+|_(?:i{1,3}|[iod]h)", name):
             return {
                 "hint": "The last values are kept, as `_`, `__` and `Out[3]`; runtime.output(3) is what cell 3 showed."
             }
+        if name in _OF_PYTHON_2:
+            return {"hint": f"This is Python 3: write {_OF_PYTHON_2[name]}."}
         return {"hint": f"In Python it is {_SAID[name]}; json.loads(text) reads JSON."} if name in _SAID else None
+    if name in _OF_PYTHON_2 and isinstance(error, AttributeError):
+        return {"hint": f"This is Python 3: write {_OF_PYTHON_2[name]}."}
     hint = _ELSEWHERE.get(name.partition(".")[0]) if type(error) in (ImportError, ModuleNotFoundError) else None
     return {"hint": hint} if hint else None
 
@@ -199,6 +230,8 @@ def _newer_syntax(error: BaseException) -> _Advice:
         return None
     said = f"{error.msg}\n{error.text or ''}"
     told = (what for since, pattern, what in _NEWER if sys.version_info < since and re.search(pattern, said))
+    if old := next((what for pattern, what in _SYNTAX_OF_PYTHON_2 if re.search(pattern, said)), None):
+        return {"hint": f"This is Python 3: write {old}."}
     version = ".".join(map(str, sys.version_info[:2]))
     return next(({"hint": f"This is Python {version}: {what}."} for what in told), None)
 

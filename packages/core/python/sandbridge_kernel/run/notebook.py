@@ -8,6 +8,7 @@ import re
 import sys
 import time
 from io import StringIO
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from ..show import ipython
@@ -156,7 +157,7 @@ def script(program: str, text: str) -> None:
     from shlex import split
     from shutil import which
 
-    name, *options = split(program)
+    name, *options = split(_expanded(program, sys._getframe(1)))  # noqa: SLF001
     path = sys.executable if name.startswith("python") else which(name) or {"bash": "sh"}.get(name, name)
     _tell(subprocess.run([path, *options], input=text, text=True).returncode)
 
@@ -166,17 +167,77 @@ def _tell(code: int) -> None:
         print(f"(exit code {code})", file=sys.stderr)
 
 
-def run(path: str, words: list[str], with_names: bool) -> None:
-    """`%run`; `with_names`: the file has the names of the cell, too."""
-    from runpy import run_path
+def run(words: str) -> None:
+    """`%run`: with `-i` the file has the names of the cell, too; `-m` runs a module; other options say how to measure it."""
+    from runpy import run_module
+    from shlex import split
 
-    names = sys._getframe(1).f_globals  # noqa: SLF001
-    before, sys.argv = sys.argv, [path, *words]
+    frame = sys._getframe(1)  # noqa: SLF001
+    path, *options = split(_expanded(words, frame)) or [""]
+    has_names = is_module = False
+    while path.startswith("-") and options:
+        has_names, is_module = has_names or path == "-i", is_module or path == "-m"
+        path, *options = options
+    if not is_module and not path.endswith(".py"):
+        path += ".py"
+    made: dict[str, Any] = {**(frame.f_globals if has_names else {}), "__name__": "__main__", "__file__": path}
+    before, folder = sys.argv, os.path.dirname(os.path.abspath(path))
+    sys.argv = [path, *options]
+    sys.path.insert(0, folder)
     try:
-        made = run_path(path, names if with_names else None, "__main__")
+        if is_module:
+            made = run_module(path, run_name="__main__")
+        else:
+            with open(path, encoding="utf-8") as file:
+                exec(compile(file.read(), path, "exec"), made)
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            raise
     finally:
         sys.argv = before
-    names.update({name: value for name, value in made.items() if not name.startswith("__")})
+        if folder in sys.path:
+            sys.path.remove(folder)
+        frame.f_globals.update({name: value for name, value in made.items() if not name.startswith("__")})
+
+
+def prun(statement: str) -> None:
+    """`%prun`: which functions took how long."""
+    from cProfile import runctx
+
+    frame = sys._getframe(1)  # noqa: SLF001
+    runctx(statement, frame.f_globals, frame.f_locals, sort="tottime")
+
+
+def reset() -> None:
+    """`%reset`: deletes the names that cells have made."""
+    names = sys._getframe(1).f_globals  # noqa: SLF001
+    for name in who("", sys._getframe(1)):  # noqa: SLF001
+        del names[name]
+
+
+def look(value: object, is_whole: bool) -> None:
+    """`value?`: what it is; `value??`: its source."""
+    import inspect
+
+    named = inspect.isroutine(value) or isinstance(value, type) or inspect.ismodule(value)
+    try:
+        source = inspect.getsource(value) if is_whole else ""  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        source = ""
+    try:
+        signature = f"{getattr(value, '__name__', '')}{inspect.signature(value)}"  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        signature = ""
+    text = "" if named else str(value)
+    told = {
+        "Signature": signature,
+        "Type": type(value).__name__,
+        "String form": text if len(text) <= _TOLD_CHARS else f"{text[:_TOLD_CHARS]}…",
+        "Length": str(len(value)) if hasattr(type(value), "__len__") else "",  # type: ignore[arg-type]
+        "Source" if source else "Docstring": source or inspect.getdoc(value) or "<no docstring>",
+    }
+    for what, said in filter(itemgetter(1), told.items()):
+        print(f"{what}:" + ("\n" if "\n" in said else " ") + said.rstrip("\n"))
 
 
 def env(words: str) -> dict[str, str] | str | None:
@@ -199,9 +260,11 @@ def cd(path: str) -> None:
 
 def write(path: str, text: str, adds: bool) -> None:
     """`%%writefile`."""
+    path = _expanded(path, sys._getframe(1))  # noqa: SLF001
+    told = "Appending to" if adds else "Overwriting" if os.path.exists(path) else "Writing"
     with open(path, "a" if adds else "w", encoding="utf-8") as file:
         file.write(text if text.endswith("\n") else text + "\n")
-    print(f"{'Appending to' if adds else 'Writing'} {path}")
+    print(f"{told} {path}")
 
 
 def show(kind: str, text: str) -> None:
@@ -210,18 +273,22 @@ def show(kind: str, text: str) -> None:
 
 
 def _expanded(command: str, frame: FrameType) -> str:
-    """`{expression}` and `$name` stand for Python's values; what is none of them stays for the shell."""
+    """`{expression}` and `$name` stand for Python's values, `$name` not in single quotes, and `{{` for a brace; what is none of
+    them stays for the shell."""
     names: dict[str, Any] = {**frame.f_globals, **frame.f_locals}
 
     def value(found: re.Match[str]) -> str:
-        if found[2]:
-            return str(names[found[2]]) if found[2] in names else found[0]
+        if found[1] is not None:
+            return f"{{{found[1]}}}"
+        if found[3]:
+            is_quoted = command.count("'", found.start()) % 2
+            return str(names[found[3]]) if found[3] in names and not is_quoted else found[0]
         try:
-            return str(eval(found[1], names))
+            return str(eval(f'f"""{{{found[2]}}}"""', names))
         except Exception:
             return found[0]
 
-    return re.sub(r"(?<!\$)\{([^{}\n]+)\}|\$([A-Za-z_]\w*)", value, command)
+    return re.sub(r"\{\{([^{}\n]*)\}\}|(?<!\$)\{([^{}\n]+)\}|\$([A-Za-z_]\w*)", value, command)
 
 
 def _span(seconds: float) -> str:

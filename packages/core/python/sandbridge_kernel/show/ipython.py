@@ -35,9 +35,11 @@ def install(display: Shows) -> None:
     global _display
     _display = display
     builtins.display = _FUNCTIONS["display"]  # type: ignore[attr-defined]
+    builtins.get_ipython = get_ipython  # type: ignore[attr-defined]
     builtins.__sandbridge_shown__ = _shown  # type: ignore[attr-defined]
     sys.meta_path.append(_Finder())
     after_import("IPython.core.display_functions", lambda module: vars(module).update(_FUNCTIONS))
+    after_import("IPython", lambda module: vars(module).update(get_ipython=get_ipython))
 
 
 # ---- functions
@@ -330,14 +332,21 @@ def _showing(kind: Callable[[Any], Any]) -> Callable[..., None]:
 # ---- modules
 
 
-def get_ipython() -> None:
-    """There is no shell of IPython."""
+def get_ipython() -> Any:
+    """What cells have of IPython's shell."""
+    from ..run.ipython_shell import SHELL
+
+    return SHELL
 
 
 class InteractiveShell:
     """Of the shell, cells have the one option that notebooks set: "all" shows the value of each expression."""
 
     ast_node_interactivity = "last_expr"
+
+    @classmethod
+    def instance(cls) -> type[InteractiveShell]:
+        return cls
 
 
 _PACKAGES = ("IPython", "IPython.core", "IPython.lib", "IPython.utils")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..run.cell import Compiler
 from ..run.notebook import NAME
 from .function_source import Refused, text_lines
-from .repairs import Reading, reading
+from .repairs import reading
+from .scan import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

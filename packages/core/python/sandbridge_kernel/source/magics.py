@@ -12,21 +12,26 @@ from ..run.notebook import NAME
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_MAGIC = re.compile(r"(\s*)(%%?)(\w+|!)(?:[ \t]+(.*))?$", re.DOTALL)
-_SHELL = re.compile(r"(\s*)!{1,2}(.*)$", re.DOTALL)
-_ASSIGNED = re.compile(r"(\s*[\w.\[\]\"', ]+?)\s*=\s*(?:!(.+)|%(\w+)[ \t]*(.*))$", re.DOTALL)
-_HELP = re.compile(r"(\s*)\?{0,2}([A-Za-z_][\w.]*)(\?{0,2})\s*$")
+_MAGIC = re.compile(r"(\s*)(%%?)[ \t]*(\w+|!)(?:[ \t]+(.*))?$", re.DOTALL)
+_SHELL = re.compile(r"(\s*)(?:!{1,2}|\$ )(.*)$", re.DOTALL)
+_ASSIGNED = re.compile(
+    r"(\s*[A-Za-z_][\w.]*(?:\[[^\]\n]*\])?(?: *, *\w+)*,?)\s*=\s*(?:!(.+)|%(\w+)[ \t]*(.*))$", re.DOTALL
+)
+_HELP = re.compile(r"(\s*)(\?{0,2})[ \t]*([A-Za-z_][\w.]*)[ \t]*(\?{0,2})\s*$")
 _NEEDLESS = {
     "matplotlib": "figures are shown without it",
-    **dict.fromkeys(("config", "xmode", "colors", "automagic"), "it has no meaning here"),
-    "load_ext": "cells have no extensions",
-    "reload_ext": "cells have no extensions",
+    **dict.fromkeys(("config", "xmode", "colors", "automagic", "autosave", "gui", "pdb"), "it has no meaning here"),
+    **dict.fromkeys(("load_ext", "reload_ext", "unload_ext"), "cells have no extensions"),
+    "precision": "write f'{x:.3f}' or use round(x, 3)",
     "autoreload": "use importlib.reload(module)",
 }
 _LINES = {
     "cd": f"{NAME}.cd({{}})",
     "pwd": "__import__('os').getcwd()",
     **dict.fromkeys(("env", "set_env"), f"{NAME}.env({{}})"),
+    "run": f"{NAME}.run({{}})",
+    "reset": f"{NAME}.reset()",
+    "prun": f"{NAME}.prun({{}})",
     "who": f"print(*{NAME}.who({{}}))",
     "who_ls": f"{NAME}.who({{}})",
     "whos": f"{NAME}.whos({{}})",
@@ -34,8 +39,11 @@ _LINES = {
 _SHELL_MAGICS = frozenset(("system", "sx", "!"))
 _SCRIPTS = frozenset(("script", "bash", "sh", "python", "python3", "perl", "ruby"))
 _SHELL_NAMES = frozenset(("ls", "cat", "cp", "mv", "rm", "mkdir", "rmdir", "head", "tail", "wc", "echo"))
+_PROGRAMS = frozenset(
+    "awk chmod curl docker export find git grep make node python python3 sed source tar touch unzip wget which".split()
+)
 # Without a sign, as IPython reads them, too.
-_BARE = re.compile(rf"(\s*)({'|'.join(sorted(INSTALLERS | _SHELL_NAMES | {'cd'}))})[ \t]+(.+)$", re.DOTALL)
+_BARE = re.compile(rf"(\s*)({'|'.join(sorted(INSTALLERS | _SHELL_NAMES | _PROGRAMS | {'cd'}))})[ \t]+(.+)$", re.DOTALL)
 _SHOWN = frozenset(("html", "markdown", "latex", "svg"))
 # What an installer is to install, up to the next command, and its options that have a value.
 _INSTALLS = re.compile(r"\b(?:install|add)\b([^;&|]*)")
@@ -70,9 +78,11 @@ def translated(line: str, rest: Sequence[str], is_first: bool, is_last: bool) ->
             return f"%%{name} stands only on the first line of a cell."
         return _magic(indent, sign == "%%", name, words, rest, is_last)
     if (found := _BARE.match(line)) and not _is_python(line):
+        if found[2] in _PROGRAMS:
+            return f"Begin a command of a shell with `!`: `!{line.strip()[:80]}`."
         return _magic(found[1], False, found[2], found[3], rest, is_last)
-    if (found := _HELP.match(line)) and "?" in line:
-        return Magic(f"{found[1]}help({found[2]})")
+    if (found := _HELP.match(line)) and (found[2] or found[4]):
+        return Magic(f"{found[1]}{NAME}.look({found[3]}, {'??' in (found[2], found[4])})")
     return None
 
 
@@ -84,8 +94,8 @@ def _magic(indent: str, is_cell: bool, name: str, words: str, rest: Sequence[str
     if name == "time":
         if is_cell:
             return Magic(f"{NAME}.start()" + (f"; {words}" if words else ""))
-        end = "" if is_last and not indent else f"; {NAME}.stop()"
-        return Magic(f"{indent}{NAME}.start(); {words}{end}")
+        end = [] if is_last and not indent else [f"{NAME}.stop()"]
+        return Magic(indent + "; ".join(filter(None, (f"{NAME}.start()", words, *end))))
     if name == "timeit":
         return _timeit(indent, words, body if is_cell else None)
     if name in INSTALLERS:
@@ -102,10 +112,12 @@ def _magic(indent: str, is_cell: bool, name: str, words: str, rest: Sequence[str
         target = next((word for word in words.split() if word.isidentifier()), "")
         kinds = ", ".join(str(f"--no-{kind}" not in words) for kind in ("stdout", "stderr", "display"))
         return Magic(f"{NAME}.capture({target!r}, {kinds})")
+    if is_cell and name == "prun":
+        return Magic(f"{NAME}.prun({body!r})", takes_rest=True)
+    if name == "cd" and re.search(r"&&|;", words):
+        return _shell(indent, f"cd {words}")
     if not is_cell and (made := _LINES.get(name)):
         return Magic(indent + made.format(repr(words)))
-    if not is_cell and name == "run" and (found := re.match(r"(-i\s+)?(\S+\.py)\b(.*)$", words)):
-        return Magic(f"{indent}{NAME}.run({found[2]!r}, {found[3].split()!r}, {bool(found[1])})")
     if not is_cell and (name in _SHELL_NAMES or name in _SHELL_MAGICS):
         return _shell(indent, f"{name if name in _SHELL_NAMES else ''} {words}".strip())
     return _not_here(f"{'%' * (1 + is_cell)}{name}")
@@ -147,7 +159,7 @@ def _shell(indent: str, command: str, target: str = "") -> Magic | str:
     if name in INSTALLERS:
         from ..failure.hints import installing
 
-        found = _INSTALLS.search(" ".join(words))
+        found = _INSTALLS.search(re.sub(r"\s[12&]?>.*", "", " ".join(words)))
         wanted = [_requirement(word) for word in _VALUES.sub("", found[1]).split() if word[0] != "-"] if found else []
         if name not in _OF_PYTHON or any("/" in word for word in wanted):
             wanted = []
@@ -156,7 +168,8 @@ def _shell(indent: str, command: str, target: str = "") -> Magic | str:
                 f"{indent}pass" if indent else "",
                 f"`{command}` was left out: {', '.join(wanted)} can be imported already.",
             )
-        return installing(wanted=wanted[0] if wanted else "NAME") if found else f"{_LISTED} {installing()}"
+        wanted = [name for name in wanted if not _is_there(name)]
+        return installing(wanted=" ".join(wanted) or "NAME") if found else f"{_LISTED} {installing()}"
     if not name:
         return "There is no command after `!`."
     captured = ", True" if target else ""

@@ -4,30 +4,32 @@ with commands of IPython. Only for a cell that does not parse, and only if the r
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from .magics import translated
+from .scan import Reading, code_mask
+from .signs import evenly_indented, with_own_signs, without_entities, without_margins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})[ \t]*([\w+.-]*)[^\n`]*\n(.*?)\n?[ \t]*\1[ \t]*\s*\Z", re.DOTALL)
+_MARK = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*\W*([\w+-]*)[^`]*$")
+_TAGS = re.compile(r"\s*<(code|python|py|execute|tool_code)\b[^>\n]*>(.*)</\1>\s*\Z", re.DOTALL)
 _PYTHON = frozenset(("", "python", "py", "python3", "py3", "ipython", "ipython3", "pycon", "tool_code", "code"))
-_PROMPT = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)|[ \t]*In \[\d*\]: ?|[ \t]+\.\.\.: ?")
-_FIRST_PROMPT = re.compile(r"\s*(?:>>> |In \[\d*\]: )")
-_CODE = re.compile(r"\s*(?:\w+ *=[^=]|(?:import|from|def|class|for|while|if|with|return|print|await|async)\b)")
+_SHELL = frozenset(("bash", "sh", "shell"))
+_PROMPT = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)|[ \t]*>>>|[ \t]*(?:In ?)?\[[\d *]*\]: ?|[ \t]+\.\.\.: ?")
+_FIRST_PROMPT = re.compile(r"(?:\s*#.*\n)*\s*(?:>>>|(?:In ?)?\[[\d *]*\]:)")
+_ALONE = re.compile(r"^[ \t]*(?:In ?)?\[[\d *]*\]:[ \t]*$", re.MULTILINE)
+_CODE = re.compile(
+    r"\s*(?:\w+ *=[^=]|(?:import|from|def|class|for|while|if|with|return|print|await|async)\b|\w[\w.]*\()|.*(?:\"{3}|'{3})"
+)
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "", '\\"': '"', "\\'": "'", "\\\\": "\\"}
 _ESCAPED = re.compile(r"\\[ntr\"'\\]")
-_COMMAND = re.compile(r"[ \t]*(?:\w+ *= *)?[%!]")
+_OUTSIDE_ESCAPED = re.compile(r"\\(?:[ntr]|u([0-9a-fA-F]{4}))")
+_COMMAND = re.compile(r"[ \t]*(?:[\w.\[\]\"',]+ *= *)?[%!$]")
+_OPENS = re.compile(r"\s*(?:if|for|while|def|class|with|try|else|elif|except|finally|async|match|case|@)\b")
+_HERE = re.compile(r"<<-?\s*([\"']?)(\w+)\1")
 _MAX_CHARS = 1 << 20
-_STRING = re.compile(r"(?i:\b[rbfut]{1,2})?(\"\"\"|'''|\"|')")
-
-
-class Reading(NamedTuple):
-    """Another source of the same cell, with the same lines, and what was changed."""
-
-    source: str
-    notes: list[str]
 
 
 def reading(source: str, parses: Callable[[str], bool]) -> Reading | str | None:
@@ -35,6 +37,16 @@ def reading(source: str, parses: Callable[[str], bool]) -> Reading | str | None:
     if len(source) > _MAX_CHARS:
         return None
     hint = None
+    steps: tuple[Callable[[str], Reading | str | None], ...] = (
+        without_entities,
+        with_own_signs,
+        _without_fence,
+        _without_prompts,
+        without_margins,
+        _without_indentation,
+        _translated_lines,
+        lambda text: evenly_indented(text, parses),
+    )
     for base, note in (
         (source, None),
         (_unescaped(source), "Its newlines were escaped twice: it was read without that."),
@@ -44,7 +56,7 @@ def reading(source: str, parses: Callable[[str], bool]) -> Reading | str | None:
         text, notes = base, [note] if note else []
         if note and parses(text):
             return Reading(text, notes)
-        for step in (_without_fence, _without_prompts, _without_indentation, _translated_lines):
+        for step in steps:
             found = step(text)
             if isinstance(found, str):
                 hint = hint or found
@@ -56,59 +68,85 @@ def reading(source: str, parses: Callable[[str], bool]) -> Reading | str | None:
 
 
 def _without_fence(text: str) -> Reading | str | None:
-    if not text.lstrip().startswith(("```", "~~~")):
-        return (
-            "Take the code out of its fence, and other text out of the cell."
-            if re.search(r"^```", text, re.M)
-            else None
-        )
-    found = _FENCE.match(text)
-    if not found or found[1] in found[3]:
-        return "Take the code out of its fence."
-    if found[2].lower() not in _PYTHON:
-        return f"The fence says {found[2]}, and a cell is Python: take the code out of it, or write it in Python."
-    return Reading("\n" * text.count("\n", 0, found.start(3)) + found[3], ["It was read without the fence around it."])
+    if tags := _TAGS.match(text):
+        above = "\n" * text.count("\n", 0, tags.start(2))
+        return Reading(above + tags[2].strip(" "), [f"It was read without the tag {tags[1]} around it."])
+    lines, outside, at = text.split("\n"), code_mask(text, escaped_newlines=True), 0
+    marks: list[tuple[int, str]] = []
+    for number, line in enumerate(lines):
+        if outside[at] and (mark := _MARK.match(line)):
+            marks.append((number, mark[1].lower()))
+        at += len(line) + 1
+    if not marks:
+        return "Take the code out of its fence." if text.lstrip().startswith("```") else None
+    (first, language), last = marks[0], marks[-1][0]
+    if len(marks) == 1 and any(map(str.strip, lines[:first])):
+        first, language = -1, ""  # it is the end of one
+    elif len(marks) == 1:
+        last = len(lines)
+    around = [*lines[: max(first, 0)], *lines[last + 1 :]]
+    if len(marks) > 2:
+        return "Take the code out of its fences: a cell is one piece of code."
+    if any(map(_CODE.match, around)):
+        return "Take the code out of its fence, and other text out of the cell."
+    if language not in _PYTHON | _SHELL:
+        return f"The fence says {language}, and a cell is Python: take the code out of it, or write it in Python."
+    body = [*[""] * (first + 1), *lines[first + 1 : last]]
+    note = "It was read without the fence around it" + (" and the text outside of it" * any(map(str.strip, around)))
+    if language in _SHELL:
+        body[first] = "%%bash"
+        note += f", as a script: the fence says {language}"
+    return Reading("\n".join(body), [f"{note}."])
 
 
 def _without_prompts(text: str) -> Reading | str | None:
     if not _FIRST_PROMPT.match(text):
         return None
+    has_code_below = _ALONE.search(text) is not None
     lines, outputs = [], []
     for line in text.split("\n"):
         prompt = _PROMPT.match(line)
-        lines.append(line[prompt.end() :] if prompt else "")
-        if not prompt and line.strip():
+        lines.append(line[prompt.end() :] if prompt else line if has_code_below else "")
+        if not prompt and line.strip() and not line.lstrip().startswith("#"):
             outputs.append(line)
-    if any(map(_CODE.match, outputs)):
+    if any(map(_CODE.match, outputs)) and not has_code_below:
         return "Take the prompts and the outputs out of the cell."
-    left_out = " and the output after them" if outputs else ""
+    left_out = " and the output after them" if outputs and not has_code_below else ""
     return Reading("\n".join(lines), [f"It was read without its prompts{left_out}."])
 
 
 def _without_indentation(text: str) -> Reading | None:
-    first = re.match(r"(?:[ \t]*\n)*([ \t]+)\S", text)
-    if not first:
+    used = [line for line in text.split("\n") if line.strip()]
+    indents = [line[: len(line) - len(line.lstrip(" \t"))] for line in used[:2]]
+    # The first line alone may have lost it.
+    indent = indents[0] if indents and indents[0] or _OPENS.match(text) else indents[-1] if indents else ""
+    if not indent:
         return None
-    indent = first[1]
     lines = [line.removeprefix(indent) for line in text.split("\n")]
     return Reading("\n".join(lines), ["It was read without the indentation of the whole cell."])
 
 
 def _unescaped(text: str) -> str | None:
-    """Newlines stand between statements as `\\n`: those outside of strings are new lines, or else every escape counts."""
+    """Newlines stand between statements as `\\n`: what is escaped outside of strings is read, or else every escape."""
     if "\\n" not in text or text.lstrip().startswith(("!", "%")):
         return None
     if re.search(r'(?<!\\)(?:\\\\)*"', text) or '\\"' not in text:
-        outside = _code_mask(text, escaped_newlines=True)
-        return re.sub(r"\\n", lambda found: "\n" if outside[found.start()] else found[0], text)
+        outside = code_mask(text, escaped_newlines=True)
+
+        def read(found: re.Match[str]) -> str:
+            if not outside[found.start()]:
+                return found[0]
+            return chr(int(found[1], 16)) if found[1] else _ESCAPES[found[0]]
+
+        return _OUTSIDE_ESCAPED.sub(read, text)
     return _ESCAPED.sub(lambda found: _ESCAPES[found[0]], text)
 
 
 def _translated_lines(text: str) -> Reading | str | None:
     """Lines of IPython in place of which Python can stand."""
-    if not re.search(r"^[ \t]*(?:[%!?]|\w+ *= *[%!]|[a-z3-]+[ \t]+[^\s=(])|\?[ \t]*$", text, re.M):
+    if not re.search(r"^[ \t]*(?:[%!?$]|[^=\n]+= *[%!]|[a-z3-]+[ \t]+[^\s=(])|\?[ \t]*$", text, re.M):
         return None
-    outside = _code_mask(text)
+    outside = code_mask(text)
     lines, notes, at, joined, is_first = [], [], 0, 0, True
     source = text.split("\n")
     for index, line in enumerate(source):
@@ -121,10 +159,14 @@ def _translated_lines(text: str) -> Reading | str | None:
         while begins and line.endswith("\\") and _COMMAND.match(line) and index + joined + 1 < len(source):
             joined += 1
             line = line[:-1] + source[index + joined]
+        if begins and (here := _HERE.search(line)) and _COMMAND.match(line):
+            below = range(index + joined + 1, len(source))
+            if end := next((number for number in below if source[number].strip() == here[2]), 0):
+                line, joined = "\n".join((line, *source[below[0] : end + 1])), end - index
         rest = source[index + joined + 1 :]
         is_last = not any(one.strip() and not one.lstrip().startswith("#") for one in rest)
         made = translated(line, rest, is_first, is_last) if begins else None
-        is_first = is_first and (not line.strip() or line.startswith("%%"))
+        is_first = is_first and (not line.strip() or line.startswith(("%%", "#")))
         if isinstance(made, str):
             return made
         if made is None:
@@ -135,41 +177,3 @@ def _translated_lines(text: str) -> Reading | str | None:
         if made.takes_rest:
             break
     return Reading("\n".join(lines), list(dict.fromkeys(notes)))
-
-
-def _code_mask(text: str, escaped_newlines: bool = False) -> list[bool]:
-    """For each character: is it code outside of strings, comments and brackets? A newline counts as outside where a
-    statement ends. `escaped_newlines`: brackets count as outside, and `\\n` ends a comment."""
-    outside = [False] * (len(text) + 1)
-    at, depth = 0, 0
-    while at < len(text):
-        character = text[at]
-        if character == "#":
-            end = min(
-                (one for one in (text.find("\n", at), text.find("\\n", at) if escaped_newlines else -1) if one >= 0),
-                default=len(text),
-            )
-            at = end
-            continue
-        if string := _STRING.match(text, at):
-            outside[at] = not depth
-            at = _string_end(text, string.end(), string[1])
-            continue
-        depth += (character in "([{") - (character in ")]}" and depth > 0)
-        outside[at] = escaped_newlines or not depth
-        at += 1
-    outside[len(text)] = True
-    return outside
-
-
-def _string_end(text: str, at: int, quote: str) -> int:
-    while at < len(text):
-        if text[at] == "\\":
-            at += 2
-        elif text.startswith(quote, at):
-            return at + len(quote)
-        elif text[at] == "\n" and len(quote) == 1:
-            return at  # it never ends
-        else:
-            at += 1
-    return len(text)
