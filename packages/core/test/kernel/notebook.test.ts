@@ -72,8 +72,13 @@ set_matplotlib_formats("svg")`)
   it('a cell reads what of the shell of IPython is not there', async () => {
     const kernel = await startKernel()
     const { error } = await kernel.run('get_ipython().events')
-    expect(error).toMatchObject({ name: 'AttributeError', message: expect.stringMatching(/run_line_magic.*no events/) as string })
-    expect((await kernel.run('get_ipython().run_line_magic("store", "x")')).error!.message).toMatch(/%store is a command/)
+    expect(error).toMatchObject({
+      name: 'AttributeError',
+      message: expect.stringMatching(/run_line_magic.*no events/) as string,
+    })
+    expect((await kernel.run('get_ipython().run_line_magic("store", "x")')).error!.message).toMatch(
+      /%store is a command/,
+    )
   })
 
   it('a cell replaces a display, and takes back what it has shown', async () => {
@@ -183,7 +188,10 @@ describe('a cell in another dress', () => {
     ['%%bash -s {name} "$name"\necho $1 $2', /^py py\n$/],
     ['path = "/tmp/sandbridge-run.py"\n%run {path}\nmade', /^6$/],
     ['%run "/tmp/sandbridge-run" \'a b\'\ntold', /^\['a b', None\]$/],
-    ['open("/tmp/sandbridge-run.py", "a").write("\\nimport sys; sys.exit()")\n%run /tmp/sandbridge-run.py\nmade', /^6$/],
+    [
+      'open("/tmp/sandbridge-run.py", "a").write("\\nimport sys; sys.exit()")\n%run /tmp/sandbridge-run.py\nmade',
+      /^6$/,
+    ],
     ['%run -m json.tool --help\nprint(2)', /^usage[^]*\n2\n$/],
     ['%%bash\nname=sh\nlist=(1 2)\n[[ a == a ]] && echo ${list[1]} $name {x}', /^2 sh \{x\}\n$/],
     ['%%script sh -e\necho one\nfalse\necho two', /^one\n$/],
