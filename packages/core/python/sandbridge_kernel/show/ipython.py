@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _display: Shows
+shell: Callable[[], Any]  # set by the session
 _count = 0
 
 
@@ -334,9 +335,7 @@ def _showing(kind: Callable[[Any], Any]) -> Callable[..., None]:
 
 def get_ipython() -> Any:
     """What cells have of IPython's shell."""
-    from ..run.ipython_shell import SHELL
-
-    return SHELL
+    return shell()
 
 
 class InteractiveShell:
