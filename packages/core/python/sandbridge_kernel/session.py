@@ -16,7 +16,7 @@ from .failure import caught_hints, tracebacks
 from .failure.hints import TOLD, of_stderr
 from .run import cell, cell_loop, kept_modules, unawaited
 from .run.loop import LOOP_CODE, LOOP_FILES
-from .show import ipython, missing_glyphs, pictures
+from .show import missing_glyphs, pictures
 from .show.display import Display
 from .source.static_check import StaticCheck
 from .wire import frames
@@ -64,8 +64,7 @@ class Session:
         caught_hints.install()
         cell_loop.install(interrupts)
         self._display = Display(channel, output)
-        self._display.install()
-        ipython.shell = _shell
+        self._display.install(_shell)
         self._loop: asyncio.AbstractEventLoop
         # Tasks that do not stop when cancelled: awaited and reported once.
         self._stubborn: set[asyncio.Task[Any]] = set()

@@ -194,9 +194,9 @@ class Display:
             return bundle(value, self.with_json)
         return data
 
-    def install(self) -> None:
-        """Make `display(…)` a builtin, and the libraries show by it."""
-        ipython.install(self)
+    def install(self, shell: Callable[[], Any]) -> None:
+        """Make `display(…)` a builtin, and the libraries show by it. `shell` makes what get_ipython() returns."""
+        ipython.install(self, shell)
         figures.install(self.show)
         pictures.install(self.show)
         charts.install()

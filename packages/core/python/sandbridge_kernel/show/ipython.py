@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 _display: Shows
-shell: Callable[[], Any]  # set by the session
+_shell: Callable[[], Any]
 _count = 0
 
 
-def install(display: Shows) -> None:
-    """Once, before the first cell."""
-    global _display
-    _display = display
+def install(display: Shows, shell: Callable[[], Any]) -> None:
+    """Once, before the first cell. `shell` makes what get_ipython() returns."""
+    global _display, _shell
+    _display, _shell = display, shell
     builtins.display = _FUNCTIONS["display"]  # type: ignore[attr-defined]
     builtins.get_ipython = get_ipython  # type: ignore[attr-defined]
     builtins.__sandbridge_shown__ = _shown  # type: ignore[attr-defined]
@@ -335,7 +335,7 @@ def _showing(kind: Callable[[Any], Any]) -> Callable[..., None]:
 
 def get_ipython() -> Any:
     """What cells have of IPython's shell."""
-    return shell()
+    return _shell()
 
 
 class InteractiveShell:
