@@ -161,15 +161,24 @@ function plain(this: Record<string, unknown>, key: string, value: unknown): unkn
   if (value instanceof Set) return [...value]
   // What it was before its toJSON, which a Buffer has.
   const given = this[key]
-  const isBytes = given instanceof Uint8Array || given instanceof ArrayBuffer || given instanceof DataView
-  if (isBytes || given instanceof Error) {
-    const hint = isBytes ? "send its .toString('base64') or [...its numbers]" : 'send its message'
-    throw new TypeError(`${given.constructor.name} in '${key}' has no form in JSON: ${hint}`)
-  }
+  const hint = insteadOf(given)
+  if (hint !== undefined)
+    throw new TypeError(`${Object(given).constructor.name} in '${key}' has no form in JSON: ${hint}`)
   if (ArrayBuffer.isView(given)) return Array.from(given as unknown as Iterable<unknown>)
   if (given instanceof Date && Number.isNaN(given.getTime()))
     throw new TypeError(`an invalid Date in '${key}' has no form in JSON: send null for what is missing`)
   return typeof given === 'bigint' ? `${MARK}${given}` : value
+}
+
+/** What to send in place of what JSON.stringify would leave out, or send as something else. */
+function insteadOf(given: unknown): string | undefined {
+  const isBytes = given instanceof Uint8Array || given instanceof ArrayBuffer || given instanceof DataView
+  if (isBytes) return "send its .toString('base64') or [...its numbers]"
+  if (given instanceof Error) return 'send its message'
+  if (given instanceof Promise) return 'await it'
+  if (given instanceof RegExp) return 'send its source'
+  if (typeof given === 'function') return 'call it'
+  return typeof given === 'symbol' ? 'send its description' : undefined
 }
 
 function checkNumber(key: string, value: number): void {

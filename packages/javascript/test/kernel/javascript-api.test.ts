@@ -44,6 +44,10 @@ const all = await Promise.all([mcp_github.createIssue({}), mcp_servers['github']
     ['Buffer.from("x")', "Buffer in 'id' has no form in JSON: send its .toString"],
     ['[new Uint8Array(1).buffer]', "ArrayBuffer in '0'"],
     ['new TypeError("x")', "TypeError in 'id' has no form in JSON: send its message"],
+    ['Promise.resolve(1)', "Promise in 'id' has no form in JSON: await it"],
+    ['String.raw', "Function in 'id' has no form in JSON: call it"],
+    ['/a/', "RegExp in 'id' has no form in JSON: send its source"],
+    ['[Symbol("a")]', "Symbol in '0' has no form in JSON: send its description"],
     ['new Date(NaN)', "an invalid Date in 'id' has no form in JSON: send null"],
   ])('the API of JavaScript cells sends nothing that JSON would change: %s', async (given, expected) => {
     const kernel = await startKernel()

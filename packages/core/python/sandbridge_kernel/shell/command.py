@@ -241,7 +241,8 @@ def _json(value: object) -> str:
         text = json.dumps(
             json.loads(json.dumps(value, default=_plain), parse_constant=lambda _: None), ensure_ascii=False
         )
-    return text + "\n"
+    # Half a character cannot be written as it is.
+    return re.sub(r"[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
 
 
 def _plain(value: object) -> object:

@@ -3,7 +3,7 @@
 import unittest
 from unittest.mock import patch
 
-from sandbridge_kernel.shell import arguments
+from sandbridge_kernel.shell import arguments, command
 
 PLAIN = {"type": "object", "properties": {"count": {"anyOf": [{"type": "integer"}, {"$ref": "#/$defs/text"}]}}}
 PLAIN["$defs"] = {"text": {"oneOf": [{"type": "string"}, {"type": "null"}]}}
@@ -85,3 +85,6 @@ class ShellArguments(unittest.TestCase):
             with self.subTest(words), self.assertRaisesRegex(arguments.UsageError, "no form in JSON"):
                 arguments.parse(words, schema, [])
         self.assertEqual(arguments.parse(["--s", "NaN"], schema, []), ([], {"s": "NaN"}))
+
+    def test_half_a_character_in_a_printed_record_stays_what_it_is(self):
+        self.assertEqual(command._json({"x": "ü\ud83d"}), '{"x": "ü\\ud83d"}\n')
