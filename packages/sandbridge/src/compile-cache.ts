@@ -11,8 +11,10 @@ import { crc32 } from 'node:zlib'
 import { cacheFolder } from '@sandbridge/core/config/settings/state-folder.ts'
 import { isOwnFolderSync, makePrivateFolderSync, removeUnused, replaceFileSync } from '@sandbridge/core/util/files'
 
-/** Wait after the last file was loaded: by then a start has run what it needs, and V8 has not dropped it. */
+/** Wait after the last file was loaded: by then a start has run what it needs. */
 const SAVE_AFTER_MS = 3_000
+/** By then a first cell has mostly run, too, and V8 has not dropped the code of the start. */
+const SAVE_AGAIN_AFTER_MS = 60_000
 /** For files of other versions. */
 const KEPT_UNUSED_MS = 60 * 86_400_000
 const CHECKSUM_BYTES = 4
@@ -30,12 +32,13 @@ export function keepCompiledCode(): void {
   const folder = path.join(cacheFolder({ env: process.env, home: homedir() }), 'code')
   const isUsable = isOwnFolderSync(folder)
   let unsaved: Compiled[] = []
-  const save = (): void => {
-    saveCompiled(folder, unsaved)
+  const save = (): void => saveCompiled(folder, unsaved)
+  const saveLast = (): void => {
+    save()
     unsaved = []
   }
-  const timer = setTimeout(save, SAVE_AFTER_MS).unref()
-  process.once('exit', save)
+  const timers = [setTimeout(save, SAVE_AFTER_MS).unref(), setTimeout(saveLast, SAVE_AGAIN_AFTER_MS).unref()]
+  process.once('exit', saveLast)
 
   const load = (module: NodeModule, file: string): void => {
     const source = readFileSync(file)
@@ -46,7 +49,7 @@ export function keepCompiledCode(): void {
     })
     if (cachedData === undefined || script.cachedDataRejected) {
       unsaved.push({ file, source, script })
-      timer.refresh()
+      for (const timer of timers) timer.refresh()
     }
     const run = script.runInThisContext() as (...names: unknown[]) => void
     run.call(module.exports, module.exports, module.require.bind(module), module, file, bundle)

@@ -3,9 +3,10 @@
 // alone are executed, and that the bridge works without it.
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
-import { expect, it } from 'vitest'
-import { bridgeEnv, BUILT_CLI, makeHome, ROOT } from '../support/bridge-process.ts'
+import { expect, it, vi } from 'vitest'
+import { bridgeEnv, BUILT_CLI, closeTestBridge, makeHome, openTestBridge, ROOT } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { needsLinux, needsPosix, skip } from '../support/needs.ts'
 import { expectMode } from '../support/modes.ts'
@@ -64,6 +65,19 @@ it('compiled code of the bridge is kept for this user alone, and is what the nex
   expectMode(folder, 0o700)
   await plant(folder)
   expect(await help()).toContain(PLANTED)
+})
+
+it('what a first cell ran is kept as well as what the start of its bridge ran', async () => {
+  const { cache, folder } = newCache()
+  const bridge = await openTestBridge({ ownProcess: true, env: { MCP_BRIDGE_CACHE_DIR: cache } })
+  await vi.waitFor(() => expect(existsSync(folder)).toBe(true), 20_000)
+  await sleep(1_000) // it writes one file after the other
+  const names = readdirSync(folder)
+  const bytes = (): number => names.reduce((sum, name) => sum + statSync(path.join(folder, name)).size, 0)
+  const ofStart = bytes()
+  await bridge.run('1 + 1')
+  await closeTestBridge(bridge)
+  expect(bytes()).toBeGreaterThan(ofStart * 1.02)
 })
 
 it('a cache that others may write to is neither run nor written', async () => {
