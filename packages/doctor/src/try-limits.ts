@@ -84,8 +84,8 @@ print(times.children_user + times.children_system)`
 export async function tryEndless(tryCell: TryCell): Promise<Finding> {
   const check = 'time'
   const { status } = await tryCell('while True: pass', ENDLESS_MS)
-  if (status === 'timeout') return { check, level: 'ok', message: 'A cell without end is stopped at its time limit.' }
-  const message = `A cell without end was not stopped at its time limit: it ended as ${status}.`
+  if (status === 'timeout') return { check, level: 'ok', message: 'An endless cell is stopped at its time limit.' }
+  const message = `An endless cell was not stopped at its time limit. Its status was ${status}.`
   return { check, level: 'broken', message, advice: REPORT }
 }
 

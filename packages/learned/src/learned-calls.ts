@@ -41,7 +41,7 @@ export class LearnedCalls {
 
   constructor(store: Store, log: Log, now: () => number = Date.now) {
     const document = store.document('learned-calls.json')
-    const complaint = 'What was learned of calls cannot be kept'
+    const complaint = 'What was learned from calls cannot be stored'
     this.#record = new LiveRecord({ document, empty, parse, serialize, damaged: 'empty', log, complaint })
     this.#now = now
   }

@@ -59,7 +59,7 @@ export class QuestionLinks {
     for (const [form, of] of this.#forms) if (of === question) this.#forms.delete(form)
     for (const [word, link] of this.#links) if (link.question === question) this.#links.delete(word)
     const counts = await answerQuestion(this.#stateDir, question, answer)
-    const note = counts ? `Answered: ${words}. You can close this page.` : 'This question no longer waits.'
+    const note = counts ? `Answered: ${words}. You can close this page.` : 'This question is no longer open.'
     return { status: counts ? 200 : 400, html: notePage(note) }
   }
 }

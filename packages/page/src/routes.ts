@@ -76,7 +76,7 @@ export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
     get('folders', z.object({}), (): PageFolders => bridge.page.folders),
     post('folder', z.object({ folder: nameParam }), async ({ folder }) => {
       if (await bridge.page.showFolder(folder)) return bridge.page.folders
-      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No client is in this folder any more', { hint: '' })
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No connected client uses this folder', { hint: '' })
     }),
     get('search', z.object({ query: z.string() }), async ({ query }) => {
       const { catalog } = (await bridge.page.servers()).connected
@@ -96,7 +96,7 @@ export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
     get('cell', z.object({ id: nameParam }), ({ id }) => {
       const cell = ledger.runs.get(id)
       if (cell) return cell
-      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This run is no longer kept', { hint: '' })
+      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'This run is no longer stored', { hint: '' })
     }),
     get('record', runFilter, (filter) => recordRuns(bridge, ledger, filter)),
     get('record/run', z.object({ id: nameParam, at: z.coerce.number() }), ({ id, at }) => recordedRun(bridge, id, at)),

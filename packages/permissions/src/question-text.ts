@@ -49,7 +49,7 @@ export function callsText(calls: readonly ShownCall[], about: 'calls' | 'cell'):
 /** What an answer that trusts the text of a server means. */
 export function trustText(server: string): string {
   const name = visibleInline(server)
-  return `Trusting what ${name} says means: no question because of its text any more, in any session. Do not, if others can write what it returns, as with mail or web pages.`
+  return `Trusting what ${name} says means: no question because of its text any more, in any session. Do not trust it if others can write what it returns, as with mail or web pages.`
 }
 
 const OPENINGS = { cell: 'Before it runs: the code wants', calls: 'The code that is running wants' }

@@ -46,8 +46,8 @@ export function loginNeeded(error: unknown, about: Circumstances, said: () => st
   if (required?.ended !== undefined && required.isKept) {
     const text = `The sign-in to server '${server}' could not be renewed: ${required.ended}`
     return new BridgeError('UPSTREAM_AUTH_REQUIRED', text, {
-      hint: `It is kept. Retry in a moment. If that fails, too, ask the user to sign in again: ${signIn.command}`,
-      userHint: `It is kept. Retry in a moment. If that fails, too, sign in again: ${signIn.command}`,
+      hint: `The sign-in is still stored. Retry in a moment. If that fails, too, ask the user to sign in again: ${signIn.command}`,
+      userHint: `The sign-in is still stored. Retry in a moment. If that fails, too, sign in again: ${signIn.command}`,
     })
   }
   if (required?.ended !== undefined) {

@@ -5,7 +5,7 @@ export const RESIDENT_SETTINGS = {
   resident: setting(
     'resident.mode',
     'MCP_BRIDGE_RESIDENT',
-    '`on`: your clients share one bridge in the background. `CI` turns it off. On Windows and in Linux containers, only the variable turns it on.',
+    '`on`: your clients share one bridge in the background. `CI` turns sharing off. On Windows and in Linux containers, only the variable turns sharing on.',
     choice(['on', 'off'], 'on'),
   ),
   residentIdleMs: setting(

@@ -42,7 +42,7 @@ async function tellNone({ context, printEmpty }: Terminal): Promise<void> {
   printEmpty(
     others.length === 0
       ? await noneText()
-      : 'No resident bridge has the settings of this terminal. Which ones run: sandbridge status',
+      : 'No resident bridge has the settings of this terminal. To list those that run: sandbridge status',
   )
 }
 

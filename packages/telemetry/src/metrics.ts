@@ -16,7 +16,7 @@ const HISTOGRAMS = {
   'mcp.client.session.duration': 'Time that servers were connected',
   'sandbridge.cell.duration': 'Cells',
   'sandbridge.sandbox.start.duration': 'Starts of sandboxes, until their Python answers',
-  'sandbridge.pool.wait.duration': 'Waits of sessions for a sandbox, by whether one had been started ahead of need',
+  'sandbridge.pool.wait.duration': 'Time that sessions wait for a sandbox, by whether one was ready',
   'sandbridge.server.start.duration': 'Starts of servers, until they answer',
 } as const
 

@@ -65,7 +65,7 @@ export async function driftOf(
       continue
     }
     const now = await find(name, tool, catalog)
-    if (now.hash === undefined) gone.push(`Server '${server}' has no tool '${tool}' any more.`)
+    if (now.hash === undefined) gone.push(`Server '${server}' no longer has the tool '${tool}'.`)
     else if (now.hash !== before.hash) changed.push(`The parameters or the result of ${server}.${tool} have changed.`)
     else if (before.readOnly && !now.readOnly) changed.push(`${server}.${tool} no longer says that it changes nothing.`)
   }

@@ -206,7 +206,7 @@ describe('a workflow that has run', () => {
     await sandbridge('index')
     const gone = await run('--week', '48')
     expect(gone).toMatchObject({ code: 3, stdout: '' })
-    expect(gone.stderr).toContain("Server 'ledger' has no tool 'add_line' any more.\nNothing was called.")
+    expect(gone.stderr).toContain("Server 'ledger' no longer has the tool 'add_line'.\nNothing was called.")
     expect(lines()).toEqual([])
   })
 })

@@ -45,7 +45,7 @@ interface InitOptions {
 export async function init(options: InitOptions): Promise<void> {
   if (options.undo && (options.client || options.move))
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', '--undo undoes all that init has done, for every client', {
-      hint: 'Leave out --client and --move, or register the others again: sandbridge init --client NAME',
+      hint: 'Leave out --client and --move, or register the other clients again: sandbridge init --client NAME',
     })
   if (options.tools !== undefined && !TOOL_MODES.includes(options.tools))
     throw new BridgeError('TOOL_ARGUMENTS_INVALID', `--tools is one of ${TOOL_MODES.join(', ')}`)
@@ -130,7 +130,7 @@ export async function init(options: InitOptions): Promise<void> {
 }
 
 const LOGIN_QUESTION = `Start it at login, so that no client waits? It takes about ${IDLE_MEGABYTES} MB. [y/N] `
-const LOGIN_STEP = `So that no client waits, at about ${IDLE_MEGABYTES} MB from login on: sandbridge init --login`
+const LOGIN_STEP = `To start Sandbridge at login, so that no client waits (about ${IDLE_MEGABYTES} MB): sandbridge init --login`
 
 async function startAtLogin(command: BridgeCommand): Promise<void> {
   const { home, env } = processContext()
@@ -162,11 +162,11 @@ async function listNewServers(bridge: OpenTenant, yes: boolean): Promise<void> {
   const names = bridge.catalog.servers().flatMap((server) => (isNew(server) ? server.name : []))
   if (names.length === 0) return
   const why = yes
-    ? 'Asked for their tools now, so that a search finds'
-    : 'Not asked for their tools yet, so no search finds'
-  print(`\n${why} these: ${firstOf(names)}`)
-  const agreed = yes || (hasTerminal() && (await confirm('Start and ask them now? [Y/n] ', true)))
-  if (!agreed) return print('Ask them with `sandbridge index`.')
+    ? 'The tools of these servers are listed now'
+    : 'The tools of these servers are not listed yet, so no search finds them'
+  print(`\n${why}: ${firstOf(names)}`)
+  const agreed = yes || (hasTerminal() && (await confirm('Start these servers and list their tools now? [Y/n] ', true)))
+  if (!agreed) return print('List them with `sandbridge index`.')
   await indexNow(bridge, names)
 }
 

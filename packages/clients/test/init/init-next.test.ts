@@ -34,7 +34,7 @@ it('after init --yes, the first search finds tools, and init says what to do nex
       'sandbridge init --move --client cursor\n' +
       '- For work with data, give cells pandas and charts: sandbridge packages add pandas matplotlib\n' +
       '- To be asked before what one server said reaches another: sandbridge config permissions.flow ask. ' +
-      'For fewer questions, run sandbridge init after that, or add "trusted": true to the entries of servers that return only your own text.\n- So that no client waits, at about 120 MB from login on: sandbridge init --login\n',
+      'For fewer questions, run sandbridge init after that, or add "trusted": true to the entries of servers that return only your own text.\n- To start Sandbridge at login, so that no client waits (about 120 MB): sandbridge init --login\n',
   )
   expect((await sandbridge('search', 'create an issue')).stdout).toMatch(/mcp_jira\.create_issue/)
   expect((await sandbridge('config', 'permissions.flow', 'ask')).code).toBe(0)
@@ -78,13 +78,13 @@ it('init asks in a terminal which clients to leave out, and the entry it writes 
       ['Let cells call them, too? [Y/n]', 'n\n'],
       ['Make these changes? [y/N]', 'y\n'],
       ['Start it at login, so that no client waits? It takes about 120 MB. [y/N]', '\n'],
-      ['Start and ask them now? [Y/n]', 'n\n'],
+      ['Start these servers and list their tools now? [Y/n]', 'n\n'],
     ],
   )
   expect(screen).toContain(`Sandbridge found servers in the file of cursor (${file}): jira`)
   // The client that was left out is not asked for its tools, either.
-  expect(screen).toContain('so no search finds these: own\n')
-  expect(screen).toContain('Ask them with `sandbridge index`.')
+  expect(screen).toContain('so no search finds them: own\n')
+  expect(screen).toContain('List them with `sandbridge index`.')
   expect(screen).toContain('- Set MCP_BRIDGE_SOURCES=-cursor for commands in a terminal, too.')
   const { mcpServers } = JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: Record<string, object> }
   expect(mcpServers['sandbridge']).toMatchObject({ env: { MCP_BRIDGE_SOURCES: '-cursor' } })

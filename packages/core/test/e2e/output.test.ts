@@ -55,7 +55,7 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   })
 
   it(`a client of the ${era} era is told which output is available, and never another session’s`, async () => {
-    expect(await bridge.run('runtime.output(99_999)')).toMatch(/No output of cell 99999 is kept. Kept: cells/)
+    expect(await bridge.run('runtime.output(99_999)')).toMatch(/The output of cell 99999 is not stored. Kept: cells/)
     const uri = 'sandbridge://output/6f9619ff-8b86-4d01-b42d-00cf4fc964ff/1'
     await expect(bridge.client.readResource({ uri })).rejects.toThrow(/Unknown output .* only while its session lives/)
   })

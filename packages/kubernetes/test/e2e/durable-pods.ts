@@ -211,7 +211,7 @@ export function testDurablePods(cluster: DurableCluster): void {
     await until(async () => (await own()).every(({ state }) => state === 'waiting'))
     expect((await sandbridge('--remove', id)).stdout).toBe(`Ended '${id}'. Its variables are gone.\n`)
     expect((await own()).filter(({ state }) => state !== 'ended')).toEqual([])
-    expect((await sandbridge('--remove', 'sandbridge-00')).stderr).toContain("No sandbox 'sandbridge-00' is kept")
+    expect((await sandbridge('--remove', 'sandbridge-00')).stderr).toContain("There is no sandbox 'sandbridge-00'")
   })
 
   it('a bridge over HTTP does not start with durable sessions in Kubernetes and no key of handles', async () => {

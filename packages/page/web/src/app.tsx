@@ -92,7 +92,7 @@ const WORDS: { [state in Connection]: string } = {
 }
 
 const PROBLEMS: { [state in Connection]?: string } = {
-  lost: 'The bridge has ended or does not answer. The page tries again every second; what it shows is the last it heard.',
+  lost: 'The bridge has ended or does not answer. The page tries again every second; it shows the last known state.',
   locked: 'The access of this page has ended. Open the link that `sandbridge ui` prints.',
 }
 

@@ -166,9 +166,13 @@ export class AddedServers {
     const folder = path.join(this.#secrets, fileName(server))
     const file = path.join(folder, fileName(id))
     if (/[{}]|:-/.test(file)) {
-      throw new BridgeError('SERVER_REFUSED', 'A secret cannot be kept in a folder whose path has { or } or :- in it', {
-        hint: 'Set MCP_BRIDGE_STATE_DIR to another folder.',
-      })
+      throw new BridgeError(
+        'SERVER_REFUSED',
+        'A secret cannot be stored in a folder whose path has { or } or :- in it',
+        {
+          hint: 'Set MCP_BRIDGE_STATE_DIR to another folder.',
+        },
+      )
     }
     await makePrivateFolder(folder)
     await replaceFile(file, secret)

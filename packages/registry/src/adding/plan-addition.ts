@@ -101,7 +101,7 @@ export function mcpbOf({ server }: FoundServer, as: string | undefined): Package
 export function additionName(server: ServerJson, given: string | undefined): string {
   const name = given ?? shortNameOf(server)
   if (name !== '__proto__' && isServerName(name)) return name
-  throw refused('its name cannot be the name of an entry', 'Choose another one with --name.')
+  throw refused('its name cannot be the name of an entry', 'Choose another name with --name.')
 }
 
 function shortNameOf({ name }: ServerJson): string {

@@ -77,7 +77,7 @@ function madeVisible(name: string, { catalog, scope }: Context): VisibleServer {
   return server
 }
 
-const IN_JAIL = 'It would run in a jail: it reaches the internet, and no files but its own. Arguments open none.'
+const IN_JAIL = 'It would run in a jail: it reaches the internet, and only files in its private home folder.'
 
 const MAX_COMMAND_CHARS = 1_000
 

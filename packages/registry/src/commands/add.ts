@@ -168,7 +168,7 @@ function refuseTaken(name: string, { discovered }: OpenTenant): void {
   const other = discovered.found.find((one) => one.name === name)
   if (!other) return
   throw new BridgeError('SERVER_REFUSED', `There is a server '${name}' already: ${other.definition.source.file}`, {
-    hint: 'Give the new one another name with --name.',
+    hint: 'Give the new server another name with --name.',
   })
 }
 

@@ -93,7 +93,7 @@ export function authorizationFailure(name: string, error: unknown, redact: Redac
   const text = oneLine(redactStart(redact, messageOf(error), SHOWN_CHARS), SHOWN_CHARS)
   if (error instanceof AuthorizationError && error.isOutage) {
     const message = `Sign-in to server '${name}' failed at its authorization server: ${text}`
-    return new BridgeError('UPSTREAM_UNREACHABLE', message, { hint: 'The stored sign-in is kept. Retry in a moment.' })
+    return new BridgeError('UPSTREAM_UNREACHABLE', message, { hint: 'The sign-in is still stored. Retry in a moment.' })
   }
   const hint = (error instanceof AuthorizationError && error.hint) || again
   return new BridgeError('UPSTREAM_AUTH_REQUIRED', `The login at server '${name}' failed: ${text}`, {

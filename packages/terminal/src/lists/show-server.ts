@@ -60,7 +60,7 @@ export function printLog(bridge: OpenTenant, given: string, { print, stderr }: T
   if (log) return print(log)
   const last = details.failure ?? details.lastError
   const why = last ? `wrote nothing when it failed: ${last.reason}` : 'has not failed'
-  stderr.write(`Server '${name}' ${why}. Ask it now with \`sandbridge index ${name}\`.\n`)
+  stderr.write(`Server '${name}' ${why}. List its tools with \`sandbridge index ${name}\`.\n`)
 }
 
 const logOf = ({ failure, lastError }: ServerDetails): string | undefined => failure?.log ?? lastError?.log
@@ -122,6 +122,6 @@ function costText({ tools }: ServerDetails): string {
 }
 
 function nextStep(name: string, { failure, toolCount }: ServerDetails): string {
-  if (failure) return `Ask it again: sandbridge index ${name}`
-  return toolCount === undefined ? `Ask it now: sandbridge index ${name}` : `Signatures: sandbridge tools ${name}`
+  if (failure) return `Try again: sandbridge index ${name}`
+  return toolCount === undefined ? `List its tools: sandbridge index ${name}` : `Signatures: sandbridge tools ${name}`
 }

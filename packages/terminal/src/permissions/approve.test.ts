@@ -16,6 +16,6 @@ it('tells a question that is not there from no question at all', async () => {
   await expect(approve('0123', { answer: 'yes' }, terminal)).rejects.toMatchObject({
     code: 'STATE_NOT_FOUND',
     message: "No question '0123' waits for an answer",
-    hint: 'Which ones do: sandbridge approve --json',
+    hint: 'To list them: sandbridge approve --json',
   })
 })

@@ -21,7 +21,7 @@ export async function approve(
   const questions = (await listQuestions(stateDir)).filter((question) => id === undefined || question.id === id)
   if (id !== undefined && questions.length === 0)
     throw new BridgeError('STATE_NOT_FOUND', `No question '${id}' waits for an answer`, {
-      hint: 'Which ones do: sandbridge approve --json',
+      hint: 'To list them: sandbridge approve --json',
     })
   if (options.json && options.answer === undefined)
     return printJson(questions.map(({ id: one, text }) => ({ id: one, text })))

@@ -54,7 +54,8 @@ async function listPermissions(options: { json?: boolean }): Promise<void> {
     )
     for (const warning of unmatched) print(warning)
     const unknown = bridge.catalog.servers().filter(({ toolCount }) => toolCount === undefined)
-    if (unknown.length > 0) print(`Not asked for their tools yet: ${unknown.map(({ name }) => name).join(', ')}.`)
+    if (unknown.length > 0)
+      print(`Servers whose tools are not known yet: ${unknown.map(({ name }) => name).join(', ')}.`)
     printSummary(`${count(tools.length, 'tool')}. Explain a call: sandbridge permissions SERVER__TOOL '{"a": 1}'`)
   })
 }

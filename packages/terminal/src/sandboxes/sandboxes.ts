@@ -5,7 +5,7 @@ import { kubernetes } from '@sandbridge/core/parts'
 import { count } from '@sandbridge/core/util/text'
 import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '@sandbridge/core/cli/terminal'
 
-const NONE = 'No pods are kept. With MCP_BRIDGE_SESSION=durable, the pod of a conversation outlives its bridge.'
+const NONE = 'There are no durable pods. With MCP_BRIDGE_SESSION=durable, the pod of a session outlives its bridge.'
 
 export async function sandboxes({ json, remove }: { json?: boolean; remove?: string }): Promise<void> {
   if (remove !== undefined) {
@@ -39,7 +39,7 @@ async function removeSandbox(name: string): Promise<void> {
   const { pods, cluster } = await keptPods()
   const answer = await pods.removeKeptPod(cluster, name)
   if (answer === 'missing') {
-    throw new BridgeError('STATE_NOT_FOUND', `No sandbox '${visibleInline(name)}' is kept`, {
+    throw new BridgeError('STATE_NOT_FOUND', `There is no sandbox '${visibleInline(name)}'`, {
       hint: 'See `sandbridge sandboxes`.',
     })
   }

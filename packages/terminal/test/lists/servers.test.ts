@@ -67,7 +67,7 @@ it.each([
 
 it('sandbridge servers NAME says what to do about a server that wrote nothing', async () => {
   const { stdout, stderr } = await run(['servers', 'good', '--log'])
-  expect([stdout, stderr]).toEqual(['', "Server 'good' has not failed. Ask it now with `sandbridge index good`.\n"])
+  expect([stdout, stderr]).toEqual(['', "Server 'good' has not failed. List its tools with `sandbridge index good`.\n"])
 })
 
 it('a server whose entry is skipped is counted by `servers`, and its reason and file are told where it is named', async () => {

@@ -101,11 +101,11 @@ function codeOf(run: string, entry: RecordEntry | undefined): string {
   }
   if (code === '') {
     throw new BridgeError('STATE_NOT_FOUND', `The audit log has a hash of the code of run ${name}, and not the code`, {
-      hint: 'Code and answers are kept of runs that begin with MCP_BRIDGE_AUDIT=replay. Set it, run the code again, and save that run.',
+      hint: 'Only runs that begin with MCP_BRIDGE_AUDIT=replay have their code and responses recorded. Set it, run the code again, and save that run.',
     })
   }
   if (hash('sha256', code) !== codeHash) {
-    const message = `A secret was removed from the recorded code of run ${name}: it is not what ran`
+    const message = `A secret was removed from the recorded code of run ${name}, so the code cannot be saved`
     throw new BridgeError('STATE_REFUSED', message, { hint: 'Keep the function with runtime.save_workflow in a cell.' })
   }
   return code

@@ -19,7 +19,7 @@ describe('OutputStore', () => {
   it('the oldest output is dropped first, and the newest never', () => {
     const store = new OutputStore(texts(), 2 * (4 + TEXT_OVERHEAD_BYTES))
     for (const cell of [1, 2, 3]) store.keep(cell, 'xxxx')
-    expect(() => store.read(1)).toThrow(/No output of cell 1 is kept/)
+    expect(() => store.read(1)).toThrow(/The output of cell 1 is not stored/)
     expect(store.read(2)).toBe('xxxx')
     store.keep(4, 'y'.repeat(5_000))
     expect(() => store.read(3)).toThrow()
@@ -29,7 +29,7 @@ describe('OutputStore', () => {
   it('the newest 1,000 outputs are kept, however short they are', () => {
     const store = new OutputStore(texts())
     for (let cell = 1; cell <= 1_001; cell += 1) store.keep(cell, 'x')
-    expect(() => store.read(1)).toThrow(/No output of cell 1 is kept/)
+    expect(() => store.read(1)).toThrow(/The output of cell 1 is not stored/)
     expect(store.read(2)).toBe('x')
   })
 

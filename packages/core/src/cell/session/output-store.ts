@@ -52,7 +52,7 @@ export class OutputStore {
     if (text !== undefined) return text
     if (wanted !== undefined && kept) this.#drop(wanted, kept.length)
     const cells = [...this.#kept.keys()]
-    const message = wanted === undefined ? 'No cell has output yet' : `No output of cell ${wanted} is kept`
+    const message = wanted === undefined ? 'No cell has output yet' : `The output of cell ${wanted} is not stored`
     throw new BridgeError('OUTPUT_UNKNOWN', message, {
       hint: cells.length === 0 ? '' : `Kept: ${named(cells)}. Run the cell again for other output.`,
     })

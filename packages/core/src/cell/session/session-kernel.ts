@@ -124,7 +124,7 @@ async function keep(kernel: Kernel, session: KeptSession): Promise<void> {
     await kernel.sandbox.durable?.keep(session)
   } catch (cause) {
     await kernel.dispose()
-    throw new BridgeError('STATE_UNWRITABLE', `The sandbox cannot be kept: ${messageOf(cause)}`, { cause })
+    throw new BridgeError('STATE_UNWRITABLE', `The durable session cannot be stored: ${messageOf(cause)}`, { cause })
   }
 }
 

@@ -17,7 +17,7 @@ export const SERVER_SETTINGS = {
   load: setting(
     'servers.load',
     'MCP_BRIDGE_LOAD',
-    '`lazy`: a cell may use every server. `explicit`: it may use only the servers that its call names. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
+    '`lazy`: a cell may use every server. `explicit`: a cell may use only the servers that its call names. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
     choice(['lazy', 'explicit'], 'lazy'),
     { isLive: true },
   ),
@@ -31,7 +31,7 @@ export const SERVER_SETTINGS = {
   jailImage: setting(
     'servers.jailImage',
     'MCP_BRIDGE_JAIL=image',
-    'The container image of jailed servers. Without it, they use this machine’s programs.',
+    'The container image of jailed servers. Without an image, these servers use this machine’s programs.',
     pattern('an image name such as node:24-slim', IMAGE_NAME),
   ),
   upstreams: setting(
@@ -91,14 +91,14 @@ export const PERMISSION_SETTINGS = {
   permissions: setting(
     'permissions.preset',
     'MCP_BRIDGE_PERMISSIONS',
-    'What happens to calls that no rule matches. `open` allows them. `careful` asks you and `readonly` denies them, unless the tool is read-only.',
+    'What happens to calls that no rule matches. `open` allows them. `careful` asks you about such calls and `readonly` denies such calls, unless the tool is read-only.',
     choice(PRESETS, 'open', { 'read-only': 'readonly', read_only: 'readonly' }),
     { isLive: true },
   ),
   flow: setting(
     'permissions.flow',
     'MCP_BRIDGE_FLOW',
-    'What happens to calls that a server’s text may have steered. `ask` asks you, `deny` denies them, `record` only records where values came from.',
+    'What happens to calls that a server’s text may have steered. `ask` asks you, `deny` denies the call, `record` only records where values came from.',
     choice(FLOW_PRESETS, 'off'),
   ),
   askTimeoutMs: setting(

@@ -109,5 +109,5 @@ export function readOutputResource(sessions: Iterable<Session>, uri: string): Re
     if (cell === undefined) continue
     return { contents: [{ uri, mimeType: OUTPUT_TEMPLATE.mimeType, text: outputs.read(cell) }] }
   }
-  throw new Error(`Unknown output '${shortName(uri)}'. Output is kept only while its session lives`)
+  throw new Error(`Unknown output '${shortName(uri)}'. Output is stored only while its session lives`)
 }

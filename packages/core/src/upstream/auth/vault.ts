@@ -36,9 +36,12 @@ export function createVault(keychain: Keychain, log: Log, now: () => number = ()
       else if (!isWarned) {
         isWarned = true
         const reason = (error as Error).message
-        log.warning('The system keychain cannot be used: sign-ins are kept in a file that only you can read', {
-          reason,
-        })
+        log.warning(
+          'The system keychain cannot be used: sign-ins are stored unencrypted in a file that only you can read',
+          {
+            reason,
+          },
+        )
       }
       return undefined
     }
@@ -74,7 +77,7 @@ export function createVault(keychain: Keychain, log: Log, now: () => number = ()
 export const WITHOUT_KEY: Vault = {
   seal: () =>
     Promise.reject(
-      new BridgeError('CONFIG_INVALID', 'Sign-ins are kept in PostgreSQL, and MCP_BRIDGE_SIGN_IN_KEY is not set', {
+      new BridgeError('CONFIG_INVALID', 'Sign-ins cannot be stored in PostgreSQL without MCP_BRIDGE_SIGN_IN_KEY', {
         hint: 'Set it to one key for every bridge, such as one from `openssl rand -hex 32`.',
       }),
     ),

@@ -51,7 +51,7 @@ export function Question({ question, isOpen }: QuestionProps): JSX.Element {
       ) : (
         <p class="notice" role="status" tabIndex={-1} ref={told}>
           {given === undefined
-            ? 'This question no longer waits: it was answered elsewhere, or it was too late.'
+            ? 'This question is no longer open: it was answered elsewhere, or it timed out.'
             : `Answered: ${given}. ${question.cell === undefined ? 'It counts when the same code runs again.' : 'The cell goes on.'}`}
         </p>
       )}

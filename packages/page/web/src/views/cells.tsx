@@ -74,7 +74,7 @@ export function Cells({ waiting }: { waiting: AskView | undefined }): JSX.Elemen
       choice={<SessionChoice chosen={chosen} onChange={choose} />}
       about={
         chosen
-          ? 'You share the variables of this conversation. With its next result it is told that you ran a cell.'
+          ? 'You share the variables of this conversation. Its client learns of your cell with the next result.'
           : 'Python in a session of this page. Variables stay from cell to cell.'
       }
     >

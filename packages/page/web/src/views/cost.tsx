@@ -37,7 +37,7 @@ export function Cost(): JSX.Element {
       </p>
       <h2>By server</h2>
       {servers.length === 0 ? (
-        <p class="hint">No server was asked for its tools yet.</p>
+        <p class="hint">The tools of no server are known yet.</p>
       ) : (
         <ByServer servers={servers} />
       )}
