@@ -68,10 +68,13 @@ describe('a line of a client', () => {
 
   it('the reader refuses a message that what reads it could not follow, on one line or on several', async () => {
     const nested = (depth: number) => `{"id":7,"method":"x","params":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
-    const deep = refused(7, -32_600, /nests lists and objects more than 1000 deep/)
+    const deep = refused(7, -32_600, /has lists and objects nested more than 1000 deep/)
     expect((await read(nested(20_000))).refusals).toEqual([deep])
     expect((await read(...nested(5_000).replace('"params"', '\n$&').split('\n'))).refusals).toHaveLength(1)
     expect((await read(nested(900))).values).toHaveLength(1)
+    const wide = (parts: number) => `{"id":7,"method":"x","params":{"_meta":[${'1,'.repeat(parts)}1]}}`
+    expect((await read(wide(100_000))).refusals).toEqual([refused(7, -32_600, /more than 100000 of the characters/)])
+    expect((await read(wide(90_000))).values).toHaveLength(1)
   })
 
   it('the reader reads what stands before the text that it cannot read', async () => {

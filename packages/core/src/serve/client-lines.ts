@@ -8,7 +8,7 @@ import type { Awaited } from '../upstream/reading/open-requests.ts'
 import { asUtf8 } from '../util/bytes/decode-text.ts'
 import { exactJson } from '../util/json/exact-json.ts'
 import { isRecord } from '../util/json/json.ts'
-import { isTooDeep, MAX_NESTING } from '../util/json/line-cost.ts'
+import { lineCost, MAX_MESSAGE_STRUCTURE } from '../util/json/line-cost.ts'
 import { tryParseExact } from '../util/json/parse-exact.ts'
 import { type Refusal, refusal, refusalOfText, requestId } from './client-message.ts'
 
@@ -77,10 +77,9 @@ export class ClientLines {
 
   #take(value: unknown, source: Buffer): void {
     const { onValue, onRefusal } = this.#options
-    if (isTooDeep(source)) {
-      const problem = `it nests lists and objects more than ${MAX_NESTING} deep`
-      return onRefusal(refusal(isRecord(value) ? requestId(value) : null, problem))
-    }
+    const { tooCostly } = lineCost(source, MAX_MESSAGE_STRUCTURE)
+    if (tooCostly !== undefined)
+      return onRefusal(refusal(isRecord(value) ? requestId(value) : null, `it has ${tooCostly}`))
     if (!Array.isArray(value)) {
       if (isRecord(value) && value['method'] === 'initialize') {
         const { params } = value

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { leadingValues } from '@sandbridge/core/upstream/reading'
 import { asUtf8 } from '@sandbridge/core/util/bytes'
-import { lineCost, parseExact, tryParseExact } from '@sandbridge/core/util/json'
+import { lineCost, MAX_MESSAGE_STRUCTURE, parseExact, tryParseExact } from '@sandbridge/core/util/json'
 import { refusalOfText } from '@sandbridge/core/serve'
 
 export class BodyError extends Error {
@@ -30,21 +30,14 @@ const DECODERS = {
 }
 export const ENCODINGS = Object.keys(DECODERS).join(', ')
 
-/** A cell of code is one string. What has a hundred thousand parts keeps other clients waiting for seconds. */
-const MAX_STRUCTURE = 100_000
-
 /**
  * @throws BodyError 413 for more than `maxBytes`, or more lists, objects and members than a request has; 400 for
  * invalid JSON or a body that the sender aborted
  */
 export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<unknown> {
   const bytes = await readBytes(request, maxBytes)
-  const { structure, tooCostly } = lineCost(bytes)
+  const { tooCostly } = lineCost(bytes, MAX_MESSAGE_STRUCTURE)
   if (tooCostly !== undefined) throw new BodyError(413, `The request body has ${tooCostly}`, -32_000)
-  if (structure > MAX_STRUCTURE) {
-    const what = `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings`
-    throw new BodyError(413, `The request body has ${what}`, -32_000)
-  }
   const utf8 = asUtf8(bytes)
   const text = utf8.toString()
   const isText = isUtf8(utf8)

@@ -59,6 +59,34 @@ function say(socketPath: string, text: string): { told: Promise<Record<string, u
   return { told, socket }
 }
 
+it('begins what one client sends at once in turn with what others say', async () => {
+  const received: string[] = []
+  let other: Socket | undefined
+  const { socket } = await startResident(undefined, undefined, (line) => {
+    if (received.push(line) === 1) other!.write('"of the other"\n')
+  })
+  const clients = [say(socket, controlLine(HELLO)), say(socket, controlLine(HELLO))]
+  for (const { told } of clients) expect(await told).toHaveProperty('welcome')
+  other = clients[1]!.socket
+  clients[0]!.socket.write(Array.from({ length: 1000 }, (_, at) => `${at}\n`).join(''))
+  await vi.waitFor(() => expect(received).toHaveLength(1001))
+  expect(received.indexOf('"of the other"')).toBeLessThan(100)
+  expect(received.filter((line) => line.length < 5)).toEqual(Array.from({ length: 1000 }, (_, at) => String(at)))
+})
+
+it.each([
+  ['welcomes the next message after one of ordinary cost: control', 10, true],
+  ['ends the connection of a client whose message would keep others waiting', 200_000, false],
+])('a resident %s', async (_, parts, goesOn) => {
+  const received: string[] = []
+  const { socket } = await startResident(undefined, undefined, (line) => void received.push(line))
+  const client = say(socket, controlLine(HELLO))
+  expect(await client.told).toHaveProperty('welcome')
+  client.socket.write(`[${'1,'.repeat(parts)}1]\n"next"\n`)
+  await vi.waitFor(() => expect(received.includes('"next"') || client.socket.destroyed).toBe(true))
+  expect([received.includes('"next"'), client.socket.destroyed]).toEqual([goesOn, !goesOn])
+})
+
 it('refuses a client beyond its limit, and still tells its status and stops', async () => {
   const { socket, ended } = await startResident()
   const hello = controlLine({ ...HELLO, ownPaths: [] })

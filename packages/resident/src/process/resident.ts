@@ -2,7 +2,8 @@
 // says hello, and ends some time after the last one has gone.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
-import { letOthers } from '@sandbridge/core/util/async'
+import { FairTurns, letOthers } from '@sandbridge/core/util/async'
+import { lineCost, MAX_MESSAGE_STRUCTURE } from '@sandbridge/core/util/json'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import { MAX_PAUSE_MS } from '@sandbridge/core/cell'
 import { MAX_LINE_BYTES } from '@sandbridge/core/serve'
@@ -102,6 +103,7 @@ export class Resident {
   #holder: bigint | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
   #isEnding = false
+  readonly #turns = new FairTurns()
   /** It stays until it is stopped. */
   #isKept = false
 
@@ -157,6 +159,17 @@ export class Resident {
     /** What the client said before it was welcome. */
     let early: string[] | undefined
     let helloBytes = 0
+    let waiting = 0
+    /** Does this after what the client has said before, and in between with what others say. */
+    const inTurn = (work: () => void): void => {
+      const turn = this.#turns.take(socket)
+      if (!turn) return work()
+      if (waiting++ === 0) socket.pause()
+      void turn.then(() => {
+        if (--waiting === 0) socket.resume()
+        work()
+      })
+    }
     const welcome = async (hello: Hello): Promise<void> => {
       early = []
       const refused =
@@ -174,13 +187,19 @@ export class Resident {
       this.#clients.set(socket, { hello, connectedAt: Date.now(), client })
       clearTimeout(this.#idle)
       this.#idle = undefined
-      for (const line of early) client.receive(line)
-      if (hasEnded) over()
+      for (const line of early) inTurn(() => client?.receive(line))
+      if (hasEnded) inTurn(over)
     }
     const lines = createLineSplitter({
       maxBytes: MAX_LINE_BYTES,
       onLine: (line) => {
-        if (!isControl(line)) return client ? client.receive(line.toString()) : void early?.push(line.toString())
+        if (!isControl(line)) {
+          // A relay refuses such a message itself.
+          const { tooCostly } = lineCost(line, MAX_MESSAGE_STRUCTURE)
+          if (socket.destroyed || tooCostly !== undefined) return void socket.destroy()
+          const text = line.toString()
+          return inTurn(() => (client ? client.receive(text) : void early?.push(text)))
+        }
         const said = readControl(line)
         if (said['ping'] === true) return void socket.write(controlLine({ pong: true }))
         if (said['status'] === true) return void socket.end(controlLine({ status: this.#status }))
@@ -192,7 +211,7 @@ export class Resident {
           socket.end(controlLine({ pong: true }))
           return this.keep()
         }
-        if (said['over'] === true) return over()
+        if (said['over'] === true) return inTurn(over)
         if (client) return client.told(said)
         const hello = early ? undefined : helloOf(said)
         if (!hello) return
@@ -207,7 +226,7 @@ export class Resident {
       if (helloBytes > MAX_HELLO_BYTES + MAX_LINE_BYTES) socket.destroy()
       else lines.push(chunk)
       if (leavesUnread(socket)) socket.destroy()
-      else letOthers(socket, chunk)
+      else if (waiting === 0) letOthers(socket, chunk)
     })
     let hasEnded = false
     const over = (): void => {
@@ -223,7 +242,7 @@ export class Resident {
       this.#ending.add(ended)
       void ended.finally(() => this.#ending.delete(ended))
     }
-    socket.once('end', over)
+    socket.once('end', () => inTurn(over))
     socket.once('close', () => {
       over()
       this.#clients.delete(socket)

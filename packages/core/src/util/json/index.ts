@@ -2,6 +2,6 @@
 export { boundedList, boundedRecord } from './bounded-schema.ts'
 export { exactJson, markBigInts } from './exact-json.ts'
 export { floatsOf, inOrder, keepFloats, unmarked, unmarkedBytes } from './exact-numbers.ts'
-export { JsonCost, lineCost } from './line-cost.ts'
+export { JsonCost, lineCost, MAX_MESSAGE_STRUCTURE } from './line-cost.ts'
 export { parseExact, tryParseExact } from './parse-exact.ts'
 export { sortedJson } from './json.ts'

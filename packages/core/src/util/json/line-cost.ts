@@ -6,6 +6,8 @@
  * The most expensive such line, 262,144 objects with own keys, takes half a second (Node 20).
  */
 export const MAX_STRUCTURE = 1 << 20
+/** The same of a client's message. A cell is one string; a hundred thousand parts keep others waiting. */
+export const MAX_MESSAGE_STRUCTURE = 100_000
 
 /** Deepest nesting of lists and objects, which recursive code here and in servers must support. */
 export const MAX_NESTING = 1_000
@@ -33,8 +35,8 @@ export interface LineCost {
 }
 
 /** Linear in the line's length. Stops once a limit is exceeded. */
-export function lineCost(line: Buffer): LineCost {
-  const cost = new JsonCost()
+export function lineCost(line: Buffer, maxStructure = MAX_STRUCTURE): LineCost {
+  const cost = new JsonCost(maxStructure)
   const tooCostly = cost.push(line)
   return { structure: cost.structure, ...(tooCostly !== undefined && { tooCostly }) }
 }
@@ -68,13 +70,19 @@ export function isTooDeep(json: Buffer): boolean {
 export class JsonCost {
   /** Structural characters counted so far. */
   structure = 0
+  readonly #maxStructure: number
   #nesting = 0
   #isInString = false
   #isEscaped = false
 
+  constructor(maxStructure = MAX_STRUCTURE) {
+    this.#maxStructure = maxStructure
+  }
+
   /** @returns why the data so far costs too much; undefined if it does not */
   push(bytes: Buffer, start = 0, end = bytes.length): string | undefined {
     if (start >= end) return undefined
+    const max = this.#maxStructure
     let { structure } = this
     let nesting = this.#nesting
     let at = start
@@ -89,11 +97,11 @@ export class JsonCost {
       structure += 1
       if (kind === OPENS) nesting += 1
       else if (kind === CLOSES) nesting -= 1
-      if (structure > MAX_STRUCTURE || nesting > MAX_NESTING) break
+      if (structure > max || nesting > MAX_NESTING) break
     }
     this.structure = structure
     this.#nesting = nesting
-    if (structure > MAX_STRUCTURE) return `more than ${MAX_STRUCTURE} of the characters [ ] { } : , outside of strings`
+    if (structure > max) return `more than ${max} of the characters [ ] { } : , outside of strings`
     if (nesting > MAX_NESTING) return `lists and objects nested more than ${MAX_NESTING} deep`
     return undefined
   }

@@ -1,4 +1,4 @@
-// Requests that a client sends at once are begun one by one, so that those of others come in between.
+// What a client sends at once is begun one by one, so that what others send comes in between.
 
 export class FairTurns {
   readonly #waiting = new Map<unknown, (() => void)[]>()
