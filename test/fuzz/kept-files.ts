@@ -1,6 +1,7 @@
 // Fuzzes files in the bridge's state folder: it opens any content of one of them, and loses nothing else.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { shapes } from '../../packages/learned/src/learned-types.ts'
 import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
 import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
 import { createTrustStore } from '../../packages/core/src/config/trust.ts'
@@ -48,7 +49,7 @@ async function fill(): Promise<void> {
       tools: [{ name: 'one_tool', inputSchema: { type: 'object' } }],
       instructions: 'Instructions',
     })
-    bridge.catalog.learn('known', 'one_tool', { structuredContent: { answer: 1 } })
+    bridge.catalog.learn(shapes, 'known', 'one_tool', { structuredContent: { answer: 1 } })
   })
 }
 

@@ -1,7 +1,8 @@
 // What the arguments of a call look like: names and types, never values. Only names from the tool's own schema are
 // kept: any other name is data that the caller chose. Pure.
-import { type CatalogTool, namesOf, type Shape, shapeOfValue, typeText } from '@sandbridge/core/calls/catalog'
+import { type CatalogTool, namesOf, type Shape, typeText } from '@sandbridge/core/calls/catalog'
 import { oneLine } from '@sandbridge/core/util/text'
+import { shapeOfValue } from './learned-types.ts'
 
 const MAX_SHAPE_CHARS = 2_000
 const MAX_TYPE_CHARS = 40

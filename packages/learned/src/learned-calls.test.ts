@@ -3,7 +3,7 @@ import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import { createLog } from '../../core/src/util/log.ts'
-import type { Shape } from '../../core/src/calls/catalog/model/learned-types.ts'
+import type { Shape } from '@sandbridge/core/calls/catalog'
 import { LearnedCalls } from './learned-calls.ts'
 import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { isShape, mergeShapes, shapeOfResult, type Shape } from './learned-types.ts'
-import { typeText } from '../signature/schema-type.ts'
+import { isShape, type Shape, typeText } from '@sandbridge/core/calls/catalog'
+import { mergeShapes, shapeOfResult } from './learned-types.ts'
 
 const typeOf = (shape: Shape | undefined): string | undefined => shape && typeText(shape, shape, 300)
 const json = (value: unknown): Shape | undefined => shapeOfResult({ structuredContent: value })

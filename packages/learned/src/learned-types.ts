@@ -1,26 +1,19 @@
 // Learns result types from real results, for tools without an output schema. In some results the names of fields are
-// data, and text of the server: see `resultsOf` in tool-docs.ts. A shape is a small JSON Schema. Bounded. Pure.
-import type { ToolResult, UpstreamTool } from '../../../upstream/upstream.ts'
-import { propertiesOf } from '../signature/json-schema.ts'
-import { blocksOf, inBox, isMedia, structuredOf } from './result-parts.ts'
+// data, and text of the server: see `resultsOf` in tool-docs.ts of the core. Bounded. Pure.
+import {
+  blocksOf,
+  inBox,
+  isMedia,
+  MAX_SHAPE_DEPTH,
+  type Shape,
+  type Shapes,
+  structuredOf,
+} from '@sandbridge/core/calls/catalog'
+import type { ToolResult } from '@sandbridge/core/upstream'
+import { parsePythonLiteral } from '@sandbridge/core/util/text'
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { columnsOf, jsonLines } from './text-columns.ts'
-import { fieldsOf, isRecord, parseJson } from '../../../util/json/json.ts'
-import { nameWords } from '../../../util/text/python-name.ts'
-import { parsePythonLiteral } from '../../../util/text/python-value.ts'
 
-/**
- * A JSON Schema made of `type` (always a list), `properties` with `required`, `additionalProperties` (a map's values)
- * and `items`. The type `Text` is a text with rows, of which `items` is one.
- */
-export interface Shape {
-  type: string[]
-  properties?: Record<string, Shape>
-  required?: string[]
-  additionalProperties?: Shape
-  items?: Shape
-}
-
-const MAX_DEPTH = 5
 const MAX_KEYS = 32
 const MAX_ITEMS = 25
 const MAX_TEXT_LENGTH = 512 * 1024
@@ -28,6 +21,12 @@ const MAX_TEXT_LENGTH = 512 * 1024
 const MAX_LITERAL_LENGTH = 256 * 1024
 const MAX_BLOCKS = 25
 const MAX_SHAPE_LENGTH = 6000
+
+export const shapes: Shapes = {
+  // Nothing new; most tools return plain text.
+  of: (result, before) => (before?.type.includes('string') && isPlainText(result) ? undefined : shapeOfResult(result)),
+  merged: mergeShapes,
+}
 
 /** The shape of the Python value of a result, as values.py makes it; undefined for errors and for very long texts. */
 export function shapeOfResult(result: ToolResult): Shape | undefined {
@@ -83,23 +82,11 @@ function shapeOfText(text: string): Shape {
 }
 
 /** Whether the value is a single text that is neither JSON nor a Python literal. */
-export function isPlainText({ content, structuredContent, isError }: ToolResult): boolean {
+function isPlainText({ content, structuredContent, isError }: ToolResult): boolean {
   if (isError === true || structuredContent != null || !Array.isArray(content) || content.length !== 1) return false
   const [block] = content
   return isRecord(block) && block['type'] === 'text' && typeof block['text'] === 'string' && !isJsonLike(block['text'])
 }
-
-/** Whether a tool returns foreign content, such as a file: one result does not predict the next. */
-export function readsFiles({ name, definition }: { name: string; definition: UpstreamTool }): boolean {
-  const words = nameWords(name)
-  if (!words.some((word) => READS.has(word))) return false
-  const parameters = propertiesOf(fieldsOf(definition.inputSchema)).map(([parameter]) => nameWords(parameter).join('_'))
-  return words.some((word) => CONTENTS.has(word)) || parameters.some((word) => PLACES.has(word))
-}
-
-const READS = new Set('read get fetch cat open load download view show'.split(' '))
-const CONTENTS = new Set('file files document page content contents text raw blob'.split(' '))
-const PLACES = new Set('path file filename filepath file_path file_name uri url'.split(' '))
 
 function parsed(text: string): unknown {
   if (!isJsonLike(text)) return text
@@ -115,38 +102,13 @@ export function mergeShapes(one: Shape, other: Shape): Shape {
   return withinSize(merge(one, other))
 }
 
-/** The same without the names of fields. */
-export function withoutNames({ type, items, additionalProperties }: Shape): Shape {
-  return {
-    type,
-    ...(items && { items: withoutNames(items) }),
-    ...(additionalProperties && { additionalProperties: withoutNames(additionalProperties) }),
-  }
-}
-
-/** Whether a value read from a file is a valid shape. */
-export function isShape(value: unknown, depth = 0): value is Shape {
-  if (!isRecord(value) || depth > MAX_DEPTH + 2) return false
-  const { type, properties, required, additionalProperties, items } = value
-  const isOptionalShape = (part: unknown): boolean => part === undefined || isShape(part, depth + 1)
-  return (
-    Array.isArray(type) &&
-    type.every((name) => typeof name === 'string') &&
-    (required === undefined || (Array.isArray(required) && required.every((name) => typeof name === 'string'))) &&
-    (properties === undefined ||
-      (isRecord(properties) && Object.values(properties).every((part) => isShape(part, depth + 1)))) &&
-    isOptionalShape(additionalProperties) &&
-    isOptionalShape(items)
-  )
-}
-
 export function shapeOfValue(value: unknown): Shape {
   return withinSize(observe(value, 0))
 }
 
 function withinSize(shape: Shape): Shape {
   let result = shape
-  for (let depth = MAX_DEPTH; depth >= 0 && JSON.stringify(result).length > MAX_SHAPE_LENGTH; depth -= 1) {
+  for (let depth = MAX_SHAPE_DEPTH; depth >= 0 && JSON.stringify(result).length > MAX_SHAPE_LENGTH; depth -= 1) {
     result = shallow(shape, depth)
   }
   return result
@@ -155,7 +117,7 @@ function withinSize(shape: Shape): Shape {
 function observe(value: unknown, depth: number): Shape {
   if (value === null) return { type: ['null'] }
   if (Array.isArray(value)) {
-    if (value.length === 0 || depth >= MAX_DEPTH) return { type: ['array'] }
+    if (value.length === 0 || depth >= MAX_SHAPE_DEPTH) return { type: ['array'] }
     const items = value.slice(0, MAX_ITEMS).map((item) => observe(item, depth + 1))
     return { type: ['array'], items: items.reduce(merge) }
   }
@@ -167,7 +129,7 @@ function observe(value: unknown, depth: number): Shape {
 
 function observeObject(value: Record<string, unknown>, depth: number): Shape {
   const keys = Object.keys(value)
-  if (keys.length === 0 || depth >= MAX_DEPTH) return { type: ['object'] }
+  if (keys.length === 0 || depth >= MAX_SHAPE_DEPTH) return { type: ['object'] }
   if (keys.length > MAX_KEYS || keys.some((key) => !isFieldName(key))) {
     const values = Object.values(value).slice(0, MAX_ITEMS)
     return { type: ['object'], additionalProperties: values.map((item) => observe(item, depth + 1)).reduce(merge) }

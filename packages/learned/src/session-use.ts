@@ -8,6 +8,7 @@ import type { Store } from '@sandbridge/core/keep'
 import type { Log } from '@sandbridge/core/util'
 import { argumentShape, workedCall } from './argument-shape.ts'
 import { LearnedCalls } from './learned-calls.ts'
+import { shapes } from './learned-types.ts'
 import { wordingOf } from './wording.ts'
 
 interface Search {
@@ -41,6 +42,7 @@ export function createLearned(store: Store, log: Log): Learned {
     daysOfUse: (server) => learned.daysOfUse(server),
     forget: (servers) => learned.forget(servers),
     flush: () => learned.flush(),
+    shapes,
     workedCall: (server, tool) => {
       const call = learned.worked(server, tool.name)
       return call?.print === tool.fingerprint ? workedCall(tool, call.shape) : undefined

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { columnsOf } from './text-columns.ts'
 
-const FILE = path.join(import.meta.dirname, '../../../../test/fixtures/rows.json')
+const FILE = path.join(import.meta.dirname, '../../core/test/fixtures/rows.json')
 const cases = JSON.parse(readFileSync(FILE, 'utf8')) as { text: string; columns: string[] | null }[]
 
 it.each(cases)('the columns of $text', ({ text, columns }) => {

@@ -1,6 +1,6 @@
 // The rows of a text, and their columns, as packages/core/python/sandbridge_kernel/data/rows.py finds them;
 // packages/core/test/fixtures/rows.json tests that both agree. Pure.
-import { isRecord, parseJson } from '../../../util/json/json.ts'
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 const TAGGED = /^\[[A-Z][A-Z0-9_ -]{0,30}\] +\S.*$/s
 const SIZED = /\S {2,}\d[\d.,]* ?(?:[KMGTP]i?)?B$/

@@ -3,6 +3,7 @@ import type { Store } from '../keep/store.ts'
 import type { Log } from '../util/log.ts'
 import { Part } from '../util/part.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
+import type { Shapes } from './catalog/model/shape.ts'
 
 /** Without it, nothing is learned. */
 export const learning = new Part<LearningPart>('learning from calls')
@@ -13,6 +14,7 @@ export interface LearningPart {
 }
 
 export interface Learned {
+  readonly shapes: Shapes
   /** Reads what was learned before, once. Never rejects. */
   ready(): Promise<void>
   /** The tools that a search in such words led to, each once, the most alike first. */

@@ -169,8 +169,10 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     context.flow?.returned({ server: serverName, name: found.name }, result)
     const forbidden = forbiddenNote(session.told, found, result)
     if (forbidden) context.notes.add(forbidden)
-    catalog.learn(serverName, found.name, result, context.origin.user)
-    context.learned?.noteResult(context, found, call.args, result.isError === true)
+    if (context.learned) {
+      catalog.learn(context.learned.shapes, serverName, found.name, result, context.origin.user)
+      context.learned.noteResult(context, found, call.args, result.isError === true)
+    }
     await context.apps?.keep(found, call.args, result, { ...context, signal: cancellation.signal })
     const reply = resultForSandbox(found, result, raw)
     for (const note of leftOutNotes(found, reply)) context.notes.add(note)

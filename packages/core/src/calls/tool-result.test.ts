@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
-import { shapeOfResult } from './catalog/model/learned-types.ts'
+import { shapeOfResult } from '../../../learned/src/learned-types.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { encodeFrame } from '../cell/protocol/codec.ts'
 import { carrySource, takeSource } from '../util/json/source-json.ts'

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
+import { shapes } from '../../../../learned/src/learned-types.ts'
 import { bindArguments } from './arguments/bind.ts'
 import type { CatalogOptions } from './catalog-options.ts'
 import {
@@ -204,7 +205,7 @@ describe('learned types', () => {
   it('learned types are shown as observed, survive a restart, and hold no value', async () => {
     const known = catalog()
     await known.tools('GitHub')
-    known.learn('GitHub', 'create-issue', result)
+    known.learn(shapes, 'GitHub', 'create-issue', result)
     const owner = { tools: ['create_issue'], resultsOf: { user: undefined } }
     const [doc] = await known.docs('GitHub', owner)
     expect(doc?.line).toContain('-> {number: int, title: str}  # observed; Create a new issue')
@@ -216,13 +217,13 @@ describe('learned types', () => {
   it('names in results are shown to the user whose calls returned them, and to no other', async () => {
     const known = catalog()
     await known.tools('GitHub')
-    known.learn('GitHub', 'create-issue', result, 'ann')
+    known.learn(shapes, 'GitHub', 'create-issue', result, 'ann')
     const lineFor = async (resultsOf?: { user: string | undefined }) =>
       (await known.docs('GitHub', { tools: ['create_issue'], ...(resultsOf && { resultsOf }) }))[0]?.line
     expect(await lineFor({ user: 'ann' })).toContain('-> {number: int, title: str}')
     for (const other of [undefined, { user: undefined }, { user: 'bob' }])
       expect(await lineFor(other)).not.toContain('number')
-    known.learn('GitHub', 'create-issue', result)
+    known.learn(shapes, 'GitHub', 'create-issue', result)
     expect(await lineFor({ user: undefined })).toContain('-> {number: int, title: str}')
     expect(await lineFor({ user: 'bob' })).not.toContain('number')
     // Nobody's names: what kind of value it is says nothing.
@@ -234,7 +235,7 @@ describe('learned types', () => {
   it('learned types are forgotten when the tool changes', async () => {
     const known = catalog()
     await known.tools('GitHub')
-    known.learn('GitHub', 'create-issue', result)
+    known.learn(shapes, 'GitHub', 'create-issue', result)
     known.toolsChanged('GitHub', { tools: [{ ...GITHUB[0]!, description: 'Different' }] })
     expect((await known.docs('GitHub'))[0]?.line).not.toContain('observed')
   })
@@ -243,7 +244,7 @@ describe('learned types', () => {
     const tools = [{ ...GITHUB[0]!, outputSchema: { type: 'object', properties: { result: { type: 'integer' } } } }]
     const known = catalog({ listTools: () => Promise.resolve({ tools }) })
     await known.tools('GitHub')
-    known.learn('GitHub', 'create-issue', result)
+    known.learn(shapes, 'GitHub', 'create-issue', result)
     expect((await known.docs('GitHub'))[0]?.line).toContain(' -> int  # Create')
   })
 })

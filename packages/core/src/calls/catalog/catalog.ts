@@ -22,6 +22,7 @@ import { ServerRecord } from './server-record.ts'
 import { ServerRecords } from './server-records.ts'
 import { toolbookOf } from './toolbook.ts'
 import { definitionKey } from './model/identity.ts'
+import type { Shapes } from './model/shape.ts'
 import { type ToolDoc } from './arguments/tool-doc.ts'
 
 const FIRST_INDEXING_WAIT_MS = 3000
@@ -304,8 +305,8 @@ export class Catalog {
   }
 
   /** Records the type of a result. @param user whose call it was; missing for the owner of the bridge */
-  learn(server: string, tool: string, result: ToolResult, user?: string): void {
-    this.#records.byName.get(server)?.learn(tool, result, user)
+  learn(shapes: Shapes, server: string, tool: string, result: ToolResult, user?: string): void {
+    this.#records.byName.get(server)?.learn(shapes, tool, result, user)
   }
 
   /** A server's tools were read: on connecting, or after it announced a change. */

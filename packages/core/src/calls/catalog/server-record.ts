@@ -17,7 +17,7 @@ import { changesIn, type Pins } from './model/pins.ts'
 import type { Failure, LearnedType, Listing, ServerError, Toolbook } from './toolbook.ts'
 import { shellWord } from '../../config/secrets/command-line.ts'
 import { isRecord } from '../../util/json/json.ts'
-import { isPlainText, mergeShapes, readsFiles, shapeOfResult, type Shape } from './model/learned-types.ts'
+import { readsFiles, type Shape, type Shapes } from './model/shape.ts'
 import { promisesText } from './model/result-parts.ts'
 import { oneLine } from '../../util/text/server-words.ts'
 import { foldName } from '../../util/text/python-name.ts'
@@ -349,23 +349,21 @@ export class ServerRecord {
     return learned && learned.of === this.named(tool)?.fingerprint ? learned.shape : undefined
   }
 
-  learn(toolName: string, result: ToolResult, user?: string): void {
+  learn(shapes: Shapes, toolName: string, result: ToolResult, user?: string): void {
     const tool = this.named(toolName)
     if (tool?.name !== toolName) return
     const before = this.learnedShape(toolName, user)
-    // Nothing new; most tools return plain text.
-    if (before?.type.includes('string') && isPlainText(result)) return
     const { outputSchema } = tool.definition
     const isTyped = isRecord(outputSchema)
     if (readsFiles(tool) || (isTyped && !promisesText(outputSchema))) return
-    const seen = shapeOfResult(result)
+    const seen = shapes.of(result, before)
     if (seen === undefined) return
     // Of a promised text, only its rows are to be learned: its data stays a text.
     const shape = isTyped && seen.type.join() !== 'Text' ? { type: ['string'] } : seen
     const of = tool.fingerprint
-    if (user === undefined) return this.#book.learn(toolName, { of, shape })
+    if (user === undefined) return this.#book.learn(shapes, toolName, { of, shape })
     const own = this.#ofUsers.get(user) ?? new Map<string, LearnedType>()
-    this.#ofUsers.set(user, own.set(toolName, { of, shape: before ? mergeShapes(before, shape) : shape }))
+    this.#ofUsers.set(user, own.set(toolName, { of, shape: before ? shapes.merged(before, shape) : shape }))
   }
 
   flush(): Promise<void> {

@@ -4,7 +4,7 @@ import type { Learned } from '../learned-part.ts'
 import { offeringDoc, toolDoc, type ToolDoc } from './arguments/tool-doc.ts'
 import { toolLine, type Detail } from './arguments/tool-line.ts'
 import { isOffering, lookUp } from './look-up.ts'
-import { withoutNames } from './model/learned-types.ts'
+import { withoutNames } from './model/shape.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import type { ServerRecord } from './server-record.ts'
 

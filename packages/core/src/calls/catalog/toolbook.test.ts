@@ -6,6 +6,7 @@ import { BridgeError } from '../../errors.ts'
 import { fileStore } from '../../keep/files/file-store.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { createLog } from '../../util/log.ts'
+import { shapes } from '../../../../learned/src/learned-types.ts'
 import { definitionKey, toolFingerprint } from './model/identity.ts'
 import { ServerRecord } from './server-record.ts'
 import { type Listing, type Toolbook, toolbookOf } from './toolbook.ts'
@@ -56,7 +57,7 @@ it('the next bridge reads the whole book, and only its owner can read the file',
   const { open, file } = bridges()
   const [book, list] = [open(), tool('list')]
   await book.keepListing(listing([list], { instructions: 'Hub', skipped: [{ name: 'deep', reason: 'too deep' }] }))
-  book.learn('list', type(list, 'string'))
+  book.learn(shapes, 'list', type(list, 'string'))
   book.keep({ lastError: { reason: 'It crashed', at: 7 }, reached: { via: 'http', era: 'modern', at: 8 } })
   await book.flush()
   const next = open()
@@ -81,8 +82,8 @@ it('bridges that write at once keep what the others have written', async () => {
   // Both have read the book before either writes.
   expect([one.value.listings, other.value.listings]).toEqual([[], []])
   await one.keepListing(listing([list], { fetchedAt: 2_000 }))
-  one.learn('list', type(list, 'string'))
-  other.learn('list', type(list, 'integer'))
+  one.learn(shapes, 'list', type(list, 'string'))
+  other.learn(shapes, 'list', type(list, 'integer'))
   await Promise.all([one.flush(), other.keepListing(listing([tool('old')]))])
   await other.flush()
   const next = open()
@@ -95,7 +96,7 @@ it('a type that was learned of a tool in another form is forgotten', async () =>
   const { open } = bridges()
   const [book, list] = [open(), tool('list')]
   await book.keepListing(listing([list, tool('get')]))
-  for (const one of [list, tool('get')]) book.learn(one.name, type(one, 'string'))
+  for (const one of [list, tool('get')]) book.learn(shapes, one.name, type(one, 'string'))
   await book.keepListing(listing([list, tool('get', 'gets another thing')]))
   expect([open().learnedType('list')?.shape.type, open().learnedType('get')]).toEqual([['string'], undefined])
 })
@@ -234,7 +235,7 @@ it('a book that many changes wait for holds them all in one write', async () => 
   const { open, file } = bridges()
   const book = open()
   await book.keepListing(listing(Array.from({ length: 50 }, (_, at) => tool(`tool_${at}`))))
-  for (let at = 0; at < 50; at += 1) book.learn(`tool_${at}`, type(tool(`tool_${at}`), 'string'))
+  for (let at = 0; at < 50; at += 1) book.learn(shapes, `tool_${at}`, type(tool(`tool_${at}`), 'string'))
   await book.flush()
   expect(open().learnedType('tool_49')).toBeDefined()
   expect(readdirSync(path.dirname(file))).toEqual([path.basename(file)])

@@ -10,8 +10,8 @@ import { isRecord } from '../../util/json/json.ts'
 import type { Log } from '../../util/log.ts'
 import { keptPrompts, keptResources } from './model/catalog-offering.ts'
 import { toolFingerprint } from './model/identity.ts'
-import { isShape, mergeShapes, type Shape } from './model/learned-types.ts'
 import { pin, pinnedIn, type Pins } from './model/pins.ts'
+import { isShape, type Shape, type Shapes } from './model/shape.ts'
 
 /** Increase whenever an older document could be misread. */
 const FORMAT = 3
@@ -180,10 +180,10 @@ export class Toolbook extends LiveRecord<Page> {
   }
 
   /** Adds to what the results of a tool were. */
-  learn(tool: string, { of, shape }: LearnedType): void {
+  learn({ merged: cover }: Pick<Shapes, 'merged'>, tool: string, { of, shape }: LearnedType): void {
     this.change((value) => {
       const known = Object.hasOwn(value.learned, tool) ? value.learned[tool] : undefined
-      const merged = known?.of === of ? mergeShapes(known.shape, shape) : shape
+      const merged = known?.of === of ? cover(known.shape, shape) : shape
       if (known?.of === of && JSON.stringify(known.shape) === JSON.stringify(merged)) return false
       value.learned = Object.fromEntries([...Object.entries(value.learned), [tool, { of, shape: merged }]])
       return true

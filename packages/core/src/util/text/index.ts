@@ -15,6 +15,7 @@ export {
   shortName,
 } from './server-words.ts'
 export { byCodeUnit } from './python-name.ts'
+export { parsePythonLiteral } from './python-value.ts'
 export { sandboxName } from './sandbox-name.ts'
 export { plainText, shownText, TerminalText } from './terminal-text.ts'
 export { textName } from './text-name.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { catalogTools } from '../model/catalog-tool.ts'
-import { shapeOfResult } from '../model/learned-types.ts'
+import { shapeOfResult } from '../../../../../learned/src/learned-types.ts'
 import { toolDoc } from './tool-doc.ts'
 import { toolLine } from './tool-line.ts'
 
