@@ -28,6 +28,7 @@ def load_kernel(sources: bytes, compiled: bytes) -> None:
     reads each module twice: half as long again from bytecode, twice from source."""
     import json
     import marshal
+    import subprocess
     import types
     from importlib._bootstrap_external import MAGIC_NUMBER
     from importlib.machinery import ModuleSpec
@@ -72,10 +73,14 @@ def load_kernel(sources: bytes, compiled: bytes) -> None:
             return read_texts()[spec.origin[len(ROOT) + 1 :]] if spec and spec.origin else None
 
     sys.meta_path.insert(0, KernelFinder())
+    # This process is isolated from packages and from the folder of cells; those that a cell starts are not, also where
+    # multiprocessing and scikit-learn start Python with the options of this one.
+    subprocess._args_from_interpreter_flags = list  # type: ignore[attr-defined]  # noqa: SLF001
     if os.path.isdir(PACKAGES):
         # After the standard library, before packages that are installed already.
         installed = [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]
         sys.path.insert(sys.path.index(installed[0]) if installed else len(sys.path), PACKAGES)
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (PACKAGES, os.environ.get("PYTHONPATH"))))
 
 
 def run_kernel(bell: int) -> None:

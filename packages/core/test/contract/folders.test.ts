@@ -54,7 +54,14 @@ describe.each(['pyodide', 'bubblewrap', 'bubblewrap-image', 'podman', 'docker'] 
     const order = await cells.evaluate<string[]>(
       '[place for place in __import__("sys").path if place.endswith("-packages")]',
     )
-    if (runtime !== 'pyodide') expect(order[0]).toBe('/opt/site-packages')
+    if (runtime !== 'pyodide') {
+      expect(order[0]).toBe('/opt/site-packages')
+      const ask = 'import tinypkg; print(tinypkg.ANSWER)'
+      const started = `import subprocess, sys
+own = subprocess._args_from_interpreter_flags()  # with which multiprocessing and scikit-learn start Python
+[subprocess.run([sys.executable, *options, '-c', ${JSON.stringify(ask)}], capture_output=True).stdout for options in ([], own)]`
+      expect((await cells.run(started)).value).toBe("[b'42\\n', b'42\\n']")
+    }
     removeImageOf(cells.kernel.sandbox)
     // It is read-only: a cell cannot plant code in it for the next session.
     await cells.run('try: open(tinypkg.__file__, "w").write("ANSWER = 0")\nexcept OSError: pass')

@@ -19,9 +19,6 @@ class Shell:
     ast_node_interactivity = "last_expr"
     config: dict[str, Any] = {}  # in which libraries look for the application of a notebook
 
-    def __bool__(self) -> bool:
-        return False  # libraries that ask so whether they run in a notebook show text
-
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
             f"Of IPython's shell, a cell has run_line_magic, run_cell_magic, run_cell, system, getoutput and user_ns: no {name}."

@@ -334,8 +334,8 @@ def _showing(kind: Callable[[Any], Any]) -> Callable[..., None]:
 
 
 def get_ipython() -> Any:
-    """What cells have of IPython's shell."""
-    return _shell()
+    """What cells have of IPython's shell. Libraries, which would show by it, are told that there is none."""
+    return _shell() if sys._getframe(1).f_globals.get("__name__") == "__main__" else None  # noqa: SLF001
 
 
 class InteractiveShell:
