@@ -23,7 +23,7 @@ function addCommands(program: Command): void {
   const group = program.command('packages').description('list the Python packages of cells, add or remove some')
   group
     .command('list', { isDefault: true })
-    .description('list them, as a sandbox of this machine imports them')
+    .description('list the packages, as a sandbox of this machine imports them')
     .json()
     .runs(async () => (await import('./command/packages.ts')).listPackages)
   group

@@ -22,10 +22,10 @@ function addCommands(program: Command, terminal: Terminal): void {
   program
     .command('log')
     .description('show what models did: runs, calls, questions, denials, sign-ins')
-    .argument('[id]', 'only the run of this id, as errors and log lines name it; also the id of a cell or a call')
+    .argument('[id]', 'only this run, cell or call: an id from an error or a log line')
     .option('-f, --follow', 'keep printing new lines')
     .option('-n, --lines <count>', 'how many lines, the newest', '100')
-    .option('--session <id>', 'only this session, by its id or its beginning')
+    .option('--session <id>', 'only this session: its id, or the beginning of its id')
     .option('--server <name>', 'only calls of this server')
     .option('--denied', 'only denied calls and declined questions')
     .option('--since <time>', 'only after this time: 90m, 2h, 3d, or a date')

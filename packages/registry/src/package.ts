@@ -45,7 +45,7 @@ function addCommands(program: Command): void {
 
   program
     .command('remove')
-    .description('remove a server that `add` has added, with the secrets kept for it')
+    .description('remove a server that `add` has added, with its secrets')
     .argument('<name>')
     .option('-y, --yes', 'do not ask for confirmation')
     .runs(async () => (await import('./commands/add.ts')).remove)

@@ -35,7 +35,7 @@ function addCommands(program: Command): void {
 
   program
     .command('logout')
-    .description('sign out of a remote server, and revoke its tokens where that is offered')
+    .description('sign out of a remote server, and revoke its tokens if the server allows that')
     .argument('[server]', 'its name or address, also of an entry that is gone')
     .option('--all', 'sign out of all servers')
     .option('--user <name>', 'sign out this user of a bridge that serves many')

@@ -61,7 +61,7 @@ function addCommands(program: Command, here: Terminal): void {
     .command('exec')
     .description('run one cell from the terminal')
     .argument('[file]', 'a Python file; - reads standard input')
-    .argument('[args...]', 'what the file reads as sys.argv; -- stands before what looks like an option of exec')
+    .argument('[args...]', 'what the file reads as sys.argv; put -- before arguments that begin with -')
     .allowUnknownOption()
     .option('-c, --code <code>', 'the Python code')
     .option('-s, --servers <names>', 'only these servers, separated by commas')
@@ -89,7 +89,7 @@ function addCommands(program: Command, here: Terminal): void {
   program
     .command('search')
     .description('find tools by what they do')
-    .argument('<wording...>', 'what a tool should do, in a few words; several wordings, each in quotes, find more')
+    .argument('<query...>', 'what a tool should do, in a few words; several queries, each in quotes, find more')
     .option('-n, --limit <count>', 'how many results')
     .json()
     .runs(async () => (await import('./lists/search.ts')).search, here)
@@ -134,10 +134,10 @@ function addCommands(program: Command, here: Terminal): void {
   program
     .command('permissions')
     .description('list which calls are allowed and why, explain one, or allow a tool')
-    .argument('[tool]', 'explain a call of this one: SERVER__TOOL')
-    .argument('[arguments]', 'its arguments, a JSON object')
-    .instead('--allow <tools...>', 'allow tools permanently that would ask, as the answer "yes, this tool always" does')
-    .instead('--distrust <server>', 'take back the answer that trusts the text of a server')
+    .argument('[tool]', 'the tool of the call to explain: SERVER__TOOL')
+    .argument('[arguments]', 'the arguments of the call, a JSON object')
+    .instead('--allow <tools...>', 'allow tools permanently, as the answer "yes, this tool always" does')
+    .instead('--distrust <server>', 'stop trusting the text of a server')
     .json()
     .runs(async () => (await import('./permissions/permissions.ts')).permissions)
 

@@ -76,7 +76,7 @@ function addCommands(program: Command): void {
     .argument('[when]', 'the five fields of cron, such as "0 8 * * 1"')
     .argument('[parameters...]')
     .allowUnknownOption()
-    .option('--allow <tools...>', 'tools (SERVER__TOOL) that may be called although a rule asks')
+    .option('--allow <tools...>', 'tools (SERVER__TOOL) that may be called without a question')
     .option('--zone <zone>', 'the time zone, such as Europe/Berlin (default: that of this machine)')
     .option('--remove', 'stop running NAME')
     .json('print as JSON')
@@ -84,14 +84,14 @@ function addCommands(program: Command): void {
 
   program
     .command('export')
-    .description('write workflows, saved functions and artifacts to a file that `import` reads')
+    .description('write workflows, saved functions and artifacts to a bundle')
     .argument('[names...]', 'only these, and the functions they import')
     .option('-o, --output <file>', 'the file (default: bundle.sbx)')
     .runs(async () => (await import('./commands/bundle.ts')).exportBundle)
 
   program
     .command('import')
-    .description('show the content of such a file and import it; runs nothing')
+    .description('show the content of a bundle and import it; runs nothing')
     .argument('<file>')
     .option('--dry-run', 'show its content and do nothing')
     .option('-y, --yes', 'do not ask for confirmation')

@@ -22,9 +22,9 @@ function addCommands(program: Command): void {
     .command('init')
     .description('register sandbridge in the clients of this machine; shows the change first')
     .option('-y, --yes', 'do not ask for confirmation')
-    .option('--move', "move the clients' own servers to ~/MCPs, so that they use no context")
-    .option('--client <name...>', 'only these clients')
-    .option('--tools <mode>', 'what they list: code (run_python), search, or direct (every tool)')
+    .option('--move', "move the clients' own servers to ~/MCPs, so that their tools use no context")
+    .option('--client <name...>', 'change only these clients')
+    .option('--tools <mode>', 'what the clients list: code (run_python), search, or direct (every tool)')
     .option('--login', 'start the bridge at login, so that no client waits for it')
     .option('--dry-run', 'show the changes and make none')
     .option('--undo', 'undo the changes')
@@ -33,13 +33,13 @@ function addCommands(program: Command): void {
 
   program
     .command('uninstall')
-    .description('undo init, end the bridge and delete its cache; asks before it deletes what is yours')
-    .option('-y, --yes', 'do not ask, and keep what is yours')
+    .description('undo init, end the bridge and delete its cache; asks before it deletes your data')
+    .option('-y, --yes', 'do not ask, and keep your data')
     .runs(async () => (await import('./undo/uninstall.ts')).uninstall)
 
   program
     .command('index')
-    .description('list the tools of every server now, so that no cell has to wait for it')
+    .description('list the tools of every server now, so that no cell waits for them')
     .argument('[names...]', 'only these servers')
     .json()
     .runs(async () => (await import('./index-servers.ts')).indexServers)

@@ -28,9 +28,9 @@ export function createProgram(terminal: Terminal): Command {
     .description('serve MCP over stdio, for a client that starts it')
     .option('--tools <mode>', 'what the client lists: code, search or direct, as MCP_BRIDGE_TOOLS')
     .option('--http <address>', 'serve many clients over HTTP instead, at PORT or HOST:PORT')
-    .option('--ui [port]', 'serve the page for the browser as well; its link is written to stderr')
+    .option('--ui [port]', 'serve the web page as well; the link is written to stderr')
     .option('--tls-cert <file>', 'with --http: encrypt with this certificate (PEM); a renewed one is loaded')
-    .option('--tls-key <file>', 'its private key (PEM)')
+    .option('--tls-key <file>', 'with --tls-cert: the private key (PEM)')
     .option(
       '--trusted-proxy <addresses...>',
       'with --http: believe X-Forwarded-* headers from these addresses or ranges',
