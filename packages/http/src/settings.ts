@@ -47,7 +47,7 @@ export const HTTP_SETTINGS = {
   handleKey: setting(
     'http.handleKey',
     'MCP_BRIDGE_HANDLE_KEY',
-    'The key that encrypts session handles, the same for all replicas of `run --http`. Durable sessions need it. Of several keys, the first encrypts.',
+    'The key that encrypts session handles, the same for all replicas of `run --http`. Durable sessions need it. If there are several keys, the bridge encrypts with the first.',
     pattern(
       'at least 32 printable characters, and more such keys after a space each',
       /^[\x21-\x7e]{32,}( [\x21-\x7e]{32,})*$/,
@@ -64,7 +64,7 @@ export const HTTP_SETTINGS = {
   publicNames: setting(
     'http.publicUrl',
     'MCP_BRIDGE_PUBLIC_URL',
-    'The address at which clients reach `run --http`. Other addresses and host names that they use can follow it.',
+    'The address at which clients reach `run --http`. After that address, list other addresses and host names of the bridge.',
     {
       ...publicNames,
       defaultText: 'the address it listens on',
