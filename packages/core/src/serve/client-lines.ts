@@ -6,14 +6,15 @@ import { UnfinishedMessage } from '../upstream/reading/unfinished-message.ts'
 import { unreadable } from '../upstream/reading/lenient-message.ts'
 import type { Awaited } from '../upstream/reading/open-requests.ts'
 import { asUtf8 } from '../util/bytes/decode-text.ts'
+import type { LineEnds } from '../util/bytes/line-splitter.ts'
 import { exactJson } from '../util/json/exact-json.ts'
 import { isRecord } from '../util/json/json.ts'
 import { lineCost, MAX_MESSAGE_STRUCTURE } from '../util/json/line-cost.ts'
 import { tryParseExact } from '../util/json/parse-exact.ts'
-import { type Refusal, refusal, refusalOfText, requestId } from './client-message.ts'
+import { idAtEnds, type Refusal, refusal, refusalOfText, requestId } from './client-message.ts'
 
-/** Of one message. A longer one ends the connection. */
-export const MAX_LINE_BYTES = 32 * 2 ** 20
+/** Of one message: nobody else is served while it is parsed. */
+export const MAX_LINE_BYTES = 8 * 2 ** 20
 
 /** The only revision with batches (MCP 2025-03-26, Base Protocol, Batching). */
 const WITH_BATCHES = '2025-03-26'
@@ -57,6 +58,14 @@ export class ClientLines {
     }
     this.#endUnfinished()
     this.#takeParts(texts, rest)
+  }
+
+  /** @returns whether a line above the limit, of which these are the ends, could be refused: it says its id there */
+  tooLong({ head, tail }: LineEnds): boolean {
+    const [first, last] = [head, tail].map((text) => Buffer.from(text, 'latin1').toString())
+    const id = idAtEnds(first!, last!)
+    if (id !== null) this.#options.onRefusal(refusal(id, `it is longer than ${MAX_LINE_BYTES} bytes`))
+    return id !== null
   }
 
   #endUnfinished(): void {

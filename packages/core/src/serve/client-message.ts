@@ -97,10 +97,14 @@ const ID_LAST = new RegExp(String.raw`,\s*${ID}\s*(?:,\s*["']jsonrpc["']\s*:\s*[
 
 /** The id of a request that is not JSON; null where it is not certain. Its sender waits for an answer. */
 function idIn(text: string): Refusal['id'] {
-  if (!METHOD.test(text.slice(0, ENDS_CHARS)) && !METHOD.test(text.slice(-ENDS_CHARS))) return null
   const isClosed = new BracketState().push(text) === text.length
-  const found = ID_FIRST.exec(text.slice(0, ENDS_CHARS)) ?? (isClosed ? ID_LAST.exec(text.slice(-ENDS_CHARS)) : null)
-  const id = found?.[1]
+  return idAtEnds(text.slice(0, ENDS_CHARS), isClosed ? text.slice(-ENDS_CHARS) : '')
+}
+
+/** The id of a request, of which these are the first and last characters; null where it is not certain. */
+export function idAtEnds(head: string, tail: string): Refusal['id'] {
+  if (!METHOD.test(head) && !METHOD.test(tail)) return null
+  const id = (ID_FIRST.exec(head) ?? ID_LAST.exec(tail))?.[1]
   if (id === undefined) return null
   if (id.startsWith("'")) return id.slice(1, -1)
   const parsed = parseJson(id)

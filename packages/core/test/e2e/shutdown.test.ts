@@ -34,7 +34,7 @@ it('a bridge that gets SIGTERM in the middle of a cell answers over stdio before
   expect(JSON.stringify(answer?.['result'])).toMatch(TOLD)
 })
 
-it('a message of many megabytes is answered, and one that is too long ends the bridge with a message', async () => {
+it('a message of many megabytes is answered, one that is too long refused by its id, or ends the bridge', async () => {
   const child = spawn(process.execPath, [CLI], { env: bridgeEnv(makeHome()), stdio: 'pipe' })
   onTestFinished(() => void child.kill('SIGKILL'))
   child.stdin.on('error', () => {})
@@ -46,10 +46,12 @@ it('a message of many megabytes is answered, and one that is too long ends the b
   const ping = (id: number, megabytes: number): void => {
     client.send({ id, method: 'ping', params: { _meta: { padding: 'a'.repeat(megabytes * 2 ** 20) } } })
   }
-  ping(2, 12)
-  await client.until(({ id }) => id === 2)
+  ping(2, 7)
+  ping(3, 9)
+  expect(await client.until(({ id }) => id === 2)).toHaveProperty('result')
+  expect(JSON.stringify(await client.until(({ id }) => id === 3))).toContain('longer than 8388608 bytes')
   const exited = once(child, 'exit')
-  ping(3, 33)
+  child.stdin.write(`{"jsonrpc":"2.0","padding":"${'a'.repeat(9 * 2 ** 20)}","id":4,"method":"ping"}\n`)
   // Its input stays open: the bridge ends by itself.
   expect(await exited).toEqual([1, null])
   expect(said).toMatch(/a message of the client is too long/i)
@@ -74,6 +76,7 @@ function rawClient(child: ChildProcess) {
     send: (message: Message) => child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`),
     until: async (isIt: (message: Message) => boolean) => {
       while (!messages.some(isIt)) await new Promise<void>((resolve) => (wake = resolve))
+      return messages.find(isIt)!
     },
   }
 }

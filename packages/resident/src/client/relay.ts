@@ -82,7 +82,7 @@ export class Relay {
     onLine: (line) => {
       if (!isControl(line)) this.#messages.push(line)
     },
-    onTooLong: () => this.#end(1, 'a message of the client is too long'),
+    onTooLong: (ends) => this.#messages.tooLong(ends) || this.#end(1, 'a message of the client is too long'),
   })
   /** Everything that the client has said, until a resident has welcomed it for the first time. */
   #read: Buffer[] | undefined = []

@@ -22,13 +22,13 @@ export class StdioTransport extends StdioServerTransport {
   /** Replaces the package's reading, which its `start` and `close` attach and detach. */
   override _ondata = (chunk: Buffer): void => this.#lines.push(chunk)
 
-  /** @param onTooLong called for each line above MAX_LINE_BYTES, which is dropped */
+  /** @param onTooLong called for each line above MAX_LINE_BYTES that could not be refused */
   constructor(onTooLong: () => void) {
     super(process.stdin, process.stdout)
     this.#lines = createLineSplitter({
       maxBytes: MAX_LINE_BYTES,
       onLine: (line) => this.#messages.push(line),
-      onTooLong,
+      onTooLong: (ends) => this.#messages.tooLong(ends) || onTooLong(),
     })
   }
 
