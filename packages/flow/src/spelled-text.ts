@@ -9,7 +9,15 @@ const UNSEEN =
 const MORSE = /(?:[.-]{1,6}[ /]+){11,}/g
 
 /** A date, a time, or both are one number; a truth is 1, and what is not true 0. */
-const NUMBER = /\b(?:true|false)\b|\d+(?:(?:[-+:]|(?<=-\d\d) (?=\d\d:))\d\d(?!\d))*(?:\.\d+)?/gi
+const NUMBER = new RegExp(
+  [
+    String.raw`\b(?:true|false)\b`,
+    String.raw`\d{4}(?:-\d\d){2}(?: (?=\d\d:))?(?:[-+:]?\d\d(?!\d))*(?:\.\d+)?`,
+    String.raw`\d\d?(?::\d\d){1,2}(?!\d)(?:\.\d+)?`,
+    String.raw`\d+(?:\.\d+)?`,
+  ].join('|'),
+  'gi',
+)
 /** Sorted numbers, such as counts, only grow or only fall; codes of letters do both. */
 const MAX_TURNING_DIGITS = 16
 const MAX_DIGITS = 24
