@@ -5,6 +5,7 @@ import { type ConfigObject } from '@sandbridge/core/config/formats'
 import type { ServerEntry } from '@sandbridge/core/config/entries'
 import { entriesOf, type HostPaths, inHome, inProject, join, type Reader } from '@sandbridge/core/config'
 import { withCallback } from './places.ts'
+import { namesOff, restricted } from './tool-rules.ts'
 
 export const geminiCli = reader('gemini-cli', '.gemini', 'GeminiCli', 'GEMINI_CLI_SYSTEM_SETTINGS_PATH')
 export const qwenCode = reader('qwen-code', '.qwen', 'QwenCode', 'QWEN_CODE_SYSTEM_SETTINGS_PATH')
@@ -28,12 +29,24 @@ function reader(client: string, folder: string, application: string, variable: s
       // Its first versions had them at the top.
       const allowed = valueAt(document, 'mcp', 'allowed') ?? document['allowMCPServers']
       const excluded = valueAt(document, 'mcp', 'excluded') ?? document['excludeMCPServers']
+      const isOff = valueAt(document, 'admin', 'mcp', 'enabled') === false
+      const off = [
+        valueAt(document, 'tools', 'exclude'),
+        document['excludeTools'],
+        valueAt(document, 'permissions', 'deny'),
+      ]
       return entriesOf(
         valueAt(document, 'mcpServers'),
         { braces: true, dollar: 'kept', percent: true },
         (raw, name) => ({
           ...toEntry(raw),
+          ...restricted(
+            raw,
+            ['mcp__', 'mcp_', ''].flatMap((before) => [`${before}${name}__`, `${before}${name}_`]),
+            namesOff(...off),
+          ),
           disabled:
+            isOff ||
             (Array.isArray(allowed) && !allowed.includes(name)) ||
             (Array.isArray(excluded) && excluded.includes(name)) ||
             (raw['disabled'] ?? false),

@@ -5,6 +5,7 @@ import { isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 import type { ServerEntry } from '@sandbridge/core/config/entries'
 import { entriesOf, inHome, inProject } from '@sandbridge/core/config'
 import { inXdgConfig, withCallback } from './places.ts'
+import { plainServer, restricted, type Rules } from './tool-rules.ts'
 import type { ConfigLocation, Reader } from '@sandbridge/core/config'
 
 const NAMES = ['opencode.json', 'opencode.jsonc']
@@ -32,7 +33,8 @@ export const opencode: Reader = {
     const rules = rulesOf(document)
     return entriesOf(serverTable(document), { curly: true, resolve: inFolder }, (raw, name) => ({
       ...toEntry(raw),
-      ...restricted(raw, name, rules),
+      // A tool has the name of its server and `_` in front.
+      ...restricted(raw, [`${plainServer(name)}_`], rules),
     }))
   },
 }
@@ -46,10 +48,6 @@ function serverTable(document: ConfigObject): unknown {
   return isNewShape ? servers : valueAt(document, 'mcp')
 }
 
-type Rules = [pattern: string, isOn: boolean][]
-type Restrictions = Pick<ServerEntry, 'includeTools' | 'excludeTools'>
-const MAX_RULES = 1_000
-
 /** Whether tools with such names are on: `tools`, and `permission`, which is its newer form. */
 function rulesOf(document: ConfigObject): Rules {
   const { tools, permission } = document
@@ -59,33 +57,6 @@ function rulesOf(document: ConfigObject): Rules {
       typeof value === 'boolean' || typeof value === 'string' ? [[pattern, value !== false && value !== 'deny']] : [],
     ),
   )
-}
-
-/** A tool has the name of its server and `_` in front. Of the rules about it, the last one counts. */
-function restricted({ includeTools, excludeTools }: ServerEntry, server: string, rules: Rules): Restrictions {
-  const prefix = `${server.replaceAll(/[^\w-]/g, '_')}_`
-  // More are from no person: all is off.
-  let included: Set<string> | undefined = rules.length > MAX_RULES ? new Set() : undefined
-  let excluded = new Set<string>()
-  for (const [pattern, isOn] of rules.slice(0, MAX_RULES)) {
-    const star = pattern.indexOf('*')
-    const isOfServer = pattern.startsWith(prefix)
-    if (!isOfServer && (star === -1 || !prefix.startsWith(pattern.slice(0, star)))) continue
-    const rest = pattern.slice(isOfServer ? prefix.length : star)
-    if (rest === '*' || rest === '*_*') {
-      included = isOn ? undefined : new Set()
-      excluded = new Set()
-    }
-    for (const name of rest === '*' ? [] : rest.startsWith('*_') ? [rest, rest.slice(2)] : [rest]) {
-      ;(isOn ? included : excluded)?.add(name)
-      ;(isOn ? excluded : included)?.delete(name)
-    }
-  }
-  const own = Array.isArray(includeTools) ? includeTools.map(String) : undefined
-  return {
-    ...(included && { includeTools: own?.filter((one) => included.has(one)) ?? [...included] }),
-    ...(excluded.size > 0 && { excludeTools: [excludeTools ?? [], ...excluded].flat() }),
-  }
 }
 
 function toEntry(raw: ConfigObject): ServerEntry {

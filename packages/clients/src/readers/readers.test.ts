@@ -150,6 +150,52 @@ it.each<[object, object, string[]]>([
   expect(all.filter((tool) => allowsTool({ ...body, name: 'a' }, tool))).toEqual(left)
 })
 
+it.each<[client: string, key: string, outside: object, left: string[] | 'off']>([
+  ['amp', 'amp.mcpServers', { 'amp.tools.disable': ['mcp__a__x', 'builtin:y', 'mcp__b__z'] }, ['y', 'z']],
+  ['amp', 'amp.mcpServers', { 'amp.tools.disable': ['y', 'mcp__*__z'] }, ['x']],
+  ['amp', 'amp.mcpServers', { 'amp.tools.disable': ['mcp__*'] }, []],
+  ['amp', 'amp.mcpServers', { 'amp.permissions': [{ tool: 'mcp__a__*', action: 'reject', matches: { q: 'd' } }] }, []],
+  [
+    'amp',
+    'amp.mcpServers',
+    { 'amp.permissions': ['mcp__a__y', '*'].map((tool, at) => ({ tool, action: ['ask', 'reject'][at] })) },
+    ['y'],
+  ],
+  ['amp', 'amp.mcpServers', { 'amp.mcpPermissions': [{ matches: { command: '/^x/' }, action: 'reject' }] }, 'off'],
+  [
+    'amp',
+    'amp.mcpServers',
+    {
+      'amp.mcpPermissions': ['x s*', '*'].map((command, at) => ({
+        matches: { command },
+        action: ['allow', 'reject'][at],
+      })),
+    },
+    ['x', 'y', 'z'],
+  ],
+  ['amp', 'amp.mcpServers', { 'amp.mcpPermissions': [{ matches: { url: '*' }, action: 'reject' }] }, ['x', 'y', 'z']],
+  [
+    'zed',
+    'context_servers',
+    { agent: { tool_permissions: { tools: { 'mcp:a:x': { default: 'deny' } } } } },
+    ['y', 'z'],
+  ],
+  [
+    'zed',
+    'context_servers',
+    { agent: { tool_permissions: { default: 'deny', tools: { 'mcp:a:x': { default: 'confirm' } } } } },
+    ['x'],
+  ],
+  ['gemini-cli', 'mcpServers', { tools: { exclude: ['mcp_a_x', 'a__y', 'b__z'] } }, ['z']],
+  ['gemini-cli', 'mcpServers', { admin: { mcp: { enabled: false } } }, 'off'],
+  ['qwen-code', 'mcpServers', { permissions: { deny: ['mcp__a__x', 'Bash(rm *)'] } }, ['y', 'z']],
+])('what the file of %s says outside of %s counts: %j', (client, key, outside, left) => {
+  const [server] = readerOf(client).entries({ [key]: { a: { command: 'x', args: ['s'] } }, ...outside }, linux) ?? []
+  const given = toServerBody(server!.entry!)
+  const allowed = (body: ServerBody) => ['x', 'y', 'z'].filter((tool) => allowsTool({ ...body, name: 'a' }, tool))
+  expect('body' in given ? allowed(given.body) : 'off').toEqual(left)
+})
+
 it('a file that opencode inserts is looked for beside its config file', () => {
   const document = { mcp: { a: { command: ['x', '{file:./key}', '{file:/k}', '{file:~/k}', '{env:K}'] } } }
   const [server] = readerOf('opencode').entries(document, linux, '/home/u/.config/opencode/opencode.json') ?? []

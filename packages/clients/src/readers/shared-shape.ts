@@ -4,6 +4,7 @@ import { isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 import type { PlaceholderSyntax, ServerEntry } from '@sandbridge/core/config/entries'
 import { entriesOf, inHome, inProject, join } from '@sandbridge/core/config'
 import { inAppData, inFolderOf, inXdgConfig, secondsToMs } from './places.ts'
+import { ofAmp, ofZed } from './tool-rules.ts'
 import type { ConfigLocation, HostPaths, Reader } from '@sandbridge/core/config'
 import type { CLIENTS } from '@sandbridge/core/parts'
 
@@ -14,6 +15,8 @@ interface Shape extends Pick<Reader, 'locations' | 'closed'> {
   format?: Reader['format']
   syntax?: PlaceholderSyntax
   map?: (raw: ConfigObject & ServerEntry) => ServerEntry
+  /** What the file says of a server outside of its entry. */
+  outside?: (document: ConfigObject, server: string, entry: ServerEntry) => Partial<ServerEntry>
   /** Key of the table of servers; `mcpServers` where it is missing. */
   key?: string
   /** What an entry may have that only its client understands, and what is said of it. */
@@ -22,13 +25,17 @@ interface Shape extends Pick<Reader, 'locations' | 'closed'> {
 
 function reader(
   client: string,
-  { format = 'jsonc', locations, closed, key, syntax = {}, map, unusable }: Shape,
+  { format = 'jsonc', locations, closed, key, syntax = {}, map, outside, unusable }: Shape,
 ): Reader {
   const toEntry = (raw: ConfigObject & ServerEntry): ServerEntry => {
     if (unusable?.[0].test(JSON.stringify(raw))) return { unusable: unusable[1] }
     return map ? map(raw) : raw
   }
-  const entries: Reader['entries'] = (document) => entriesOf(valueAt(document, key ?? 'mcpServers'), syntax, toEntry)
+  const entries: Reader['entries'] = (document) =>
+    entriesOf(valueAt(document, key ?? 'mcpServers'), syntax, (raw, name) => {
+      const entry = toEntry(raw)
+      return outside ? { ...entry, ...outside(document, name, entry) } : entry
+    })
   return { client, format, locations, closed, entries }
 }
 
@@ -140,6 +147,7 @@ const SHAPES = {
     key: 'amp.mcpServers',
     locations: (place) => [inXdgConfig(place, 'amp', 'settings.json'), inProject(place, '.amp', 'settings.json')],
     syntax: { braces: true },
+    outside: ofAmp,
   },
   'lm-studio': {
     closed: { home: ['.lmstudio'], project: [] },
@@ -217,6 +225,7 @@ const SHAPES = {
       inProject(place, '.zed', 'settings.json'),
     ],
     key: 'context_servers',
+    outside: ofZed,
     map: (raw) => {
       const command: unknown = raw.command
       // Its older form.
