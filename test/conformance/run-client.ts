@@ -6,7 +6,7 @@ import { processContext } from '../../packages/core/src/config/settings/client-c
 import { createLog } from '../../packages/core/src/util/log.ts'
 import { UpstreamSet } from '../../packages/core/src/upstream/upstream-set.ts'
 import { login } from '@sandbridge/sign-in/sign-in/login.ts'
-import { createTokenStore } from '../../packages/core/src/upstream/auth/token-store.ts'
+import { createTokenStore } from '../../packages/sign-in/src/tokens/token-store.ts'
 import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
 import { fileStore } from '../../packages/core/src/keep/files/file-store.ts'
 import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'

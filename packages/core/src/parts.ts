@@ -23,6 +23,7 @@ export type { ClusterChoice, DescribedCluster, KeptPod } from './isolation/detec
 export { type PackageFile, type PackageFiles, packageName, pythonPackages } from './isolation/packages-part.ts'
 export { postgres } from './keep/postgres-part.ts'
 export { type ProjectEntry, type Projects, projects } from './keep/saved/projects-part.ts'
+export { signIns } from './upstream/auth/sign-in-store.ts'
 export { type CostsOptions, dailyCosts } from './observe/costs-part.ts'
 export { record, type RecordOptions } from './observe/record-part.ts'
 export { telemetry, type TelemetryOptions } from './observe/telemetry-part.ts'

@@ -1,5 +1,5 @@
 // Access at a terminal: signing in to remote servers, and tokens for clients of `run --http`.
-import { oauth } from '@sandbridge/core/parts'
+import { oauth, signIns } from '@sandbridge/core/parts'
 import type { Command } from '@sandbridge/core/cli'
 import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
 
@@ -18,7 +18,7 @@ const feature: Feature = {
 
 export const signIn: Package = {
   features: [feature],
-  parts: [oauth.at(() => import('./oauth/part.ts'))],
+  parts: [oauth.at(() => import('./oauth/part.ts')), signIns.at(() => import('./tokens/part.ts'))],
 }
 
 function addCommands(program: Command): void {

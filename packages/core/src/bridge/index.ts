@@ -1,6 +1,6 @@
 // What packages use of bridge.
 export type { RunCellRequest, RunOrigin } from './cells/cell.ts'
-export { beginSignIn, signInVault } from './tenants/connect-servers.ts'
+export { beginSignIn } from './tenants/connect-servers.ts'
 export type { DirectCall } from './cells/direct-call.ts'
 export { OpenTenant } from './tenants/open-tenant.ts'
 export type { ServerSet } from './tenants/server-set.ts'

@@ -5,8 +5,7 @@ import type { HeldSecrets } from '../config/secrets/held-secrets.ts'
 import type { Redactor } from '../config/secrets/redact.ts'
 import type { Environment } from '../config/settings/client-context.ts'
 import { Part } from '../util/part.ts'
-import type { Grant } from './auth/grants.ts'
-import type { TokenStore } from './auth/token-store.ts'
+import type { Grant, TokenStore } from './auth/sign-in-store.ts'
 
 /** Without it, servers that require a sign-in do not start. */
 export const oauth = new Part<OAuthPart>('OAuth')

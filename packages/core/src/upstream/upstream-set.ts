@@ -26,7 +26,7 @@ import type {
   UpstreamTool,
 } from './upstream.ts'
 import { SignIns } from './auth/sign-ins.ts'
-import type { TokenStore } from './auth/token-store.ts'
+import type { TokenStore } from './auth/sign-in-store.ts'
 
 const MAX_PROCESSES = 100
 

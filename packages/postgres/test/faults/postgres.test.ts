@@ -8,7 +8,7 @@ import { RECORD_LIMITS, RecordFile } from '@sandbridge/record/audit/record-file.
 import { verifyRecord } from '@sandbridge/record/audit/verify-record.ts'
 import { openStores } from '../../../core/src/keep/open-stores.ts'
 import type { Stores } from '../../../core/src/keep/store.ts'
-import { signInVault } from '../../../core/src/bridge/tenants/connect-servers.ts'
+import { signInVault } from '../../../core/src/upstream/auth/sign-in-store.ts'
 import { CatalogTool } from '../../../core/src/calls/catalog/model/catalog-tool.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
 import { createJournals } from '../../../once/src/journals.ts'

@@ -3,7 +3,8 @@
 // that needs a user.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { createRedactor } from '@sandbridge/core/config/secrets'
-import { grantOf, latestGrant, type SignInEntry } from '@sandbridge/core/upstream/auth'
+import { latestGrant, type SignInEntry } from '@sandbridge/core/upstream/auth'
+import { grantOf } from '../tokens/grants.ts'
 import type { Callback, LoginOptions, LoginOutcome } from '@sandbridge/core/parts'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import { remoteReason } from '@sandbridge/remote/remote-failure.ts'

@@ -1,67 +1,10 @@
 // What is kept of a sign-in, and how it is checked when it is read. Pure.
-import type { HeldSecrets } from '../../config/secrets/held-secrets.ts'
-import { isRecord } from '../../util/json/json.ts'
-
-/** A sign-in is for one entry: another with the same address may be of another account. */
-export interface SignInEntry {
-  name: string
-  url: string
-}
-
-/** What one authorization server issued for one entry. */
-export interface Grant {
-  client?: {
-    client_id: string
-    client_secret?: string
-    /** In seconds since 1970. */
-    client_secret_expires_at?: number
-    token_endpoint_auth_method?: string
-    redirect_uris?: string[]
-  }
-  tokens?: {
-    access_token: string
-    refresh_token?: string
-    scope?: string
-    /** In milliseconds since 1970, where it is known. */
-    expires_at?: number
-    /** When they should be renewed. */
-    due_at?: number
-  }
-  /** The port of the redirect address that the client is registered with. */
-  port?: number
-  /** Where tokens are refreshed and revoked. */
-  endpoint?: { url: string; authMethods?: string[]; resource?: string; revocationUrl?: string }
-  /** For people: who has signed in, where that is known, and when, in milliseconds since 1970. */
-  account?: string
-  signedInAt?: number
-  /** Why the tokens are of no more use: only another sign-in helps. */
-  ended?: string
-  /** A sign-in with this client was not answered: it may be unknown there by now, so the next one registers anew. */
-  unanswered?: true
-}
-
-/** The sign-ins of one entry, by authorization server. */
-export interface ServerGrants {
-  /** Whose they are; missing before the first change. */
-  entry?: SignInEntry
-  /** The issuer of the tokens that were saved last. */
-  latest?: string
-  byIssuer: Record<string, Grant>
-  /** The scope that a refused request needs: the next login requests it. */
-  missingScope?: string
-  /** A request was refused without a sign-in, and where the refusal said that its metadata is. */
-  refused?: { resourceMetadata?: string }
-  /** There is a sign-in that cannot be opened: only another key does. Never stored. */
-  isLocked?: true
-}
+import type { HeldSecrets } from '@sandbridge/core/config/secrets'
+import type { Grant, ServerGrants } from '@sandbridge/core/upstream/auth'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
 
 export function noGrants(): ServerGrants {
   return { byIssuer: Object.create(null) as ServerGrants['byIssuer'] }
-}
-
-/** The grant whose tokens were saved last. */
-export function latestGrant({ latest, byIssuer }: ServerGrants): Grant | undefined {
-  return latest !== undefined && Object.hasOwn(byIssuer, latest) ? byIssuer[latest] : undefined
 }
 
 /** The grant of an issuer, which is added where there is none. */

@@ -1,8 +1,6 @@
 // The system's keychain, through the system's own program: `security` on macOS, `secret-tool` (libsecret) on Linux. It
 // holds one secret. The secret goes through pipes only: every process of this user can read command lines.
-import { existsSync } from 'node:fs'
-import path from 'node:path'
-import { runCommand } from '../../util/process/run-command.ts'
+import { runCommand } from '@sandbridge/core/util/process'
 
 /** The user may have to unlock the keychain first. */
 const TIME_LIMIT_MS = 15_000
@@ -25,8 +23,8 @@ export interface SystemKeychainOptions {
   service?: string
 }
 
-/** Undefined when no keychain is available: on Windows, and on Linux without a session bus. */
-export function systemKeychain({ platform, env, service = 'sandbridge' }: SystemKeychainOptions): Keychain | undefined {
+/** Of a machine that may have one: see `mayHaveKeychain`. */
+export function systemKeychain({ platform, env, service = 'sandbridge' }: SystemKeychainOptions): Keychain {
   const run = (program: string, args: string[], input = ''): Promise<Outcome> => runProgram(program, args, input, env)
   if (platform === 'darwin') {
     const item = ['-s', service, '-a', 'tokens']
@@ -42,7 +40,6 @@ export function systemKeychain({ platform, env, service = 'sandbridge' }: System
       },
     }
   }
-  if (platform !== 'linux' || !hasSessionBus(env)) return undefined
   const attributes = ['service', service, 'account', 'tokens']
   return {
     get: async () => {
@@ -54,11 +51,6 @@ export function systemKeychain({ platform, env, service = 'sandbridge' }: System
       succeeded('secret-tool', await run('secret-tool', ['store', '--label=Sandbridge', ...attributes], secret))
     },
   }
-}
-
-function hasSessionBus(env: Record<string, string | undefined>): boolean {
-  const { DBUS_SESSION_BUS_ADDRESS: address, XDG_RUNTIME_DIR: folder } = env
-  return Boolean(address) || (folder !== undefined && existsSync(path.join(folder, 'bus')))
 }
 
 interface Outcome {

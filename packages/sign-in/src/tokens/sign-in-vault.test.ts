@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { SILENT } from '../../util/log.ts'
-import { fileStore } from '../../keep/files/file-store.ts'
-import { createTokenStore } from '../../upstream/auth/token-store.ts'
-import { signInVault } from './connect-servers.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { SILENT } from '../../../core/src/util/log.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
+import { createTokenStore } from './token-store.ts'
+import { signInVault } from '../../../core/src/upstream/auth/sign-in-store.ts'
+import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
 const KEY = 'ab'.repeat(32)
 const SERVER = { name: 'upstream', url: 'https://upstream.example/mcp' }
@@ -40,7 +40,7 @@ it('a sign-in is not kept in a database without a key, and the error says which 
   for (const key of ['keychain', 'none'])
     await expect(signIn(bridge(key))).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringContaining('MCP_BRIDGE_SIGN_IN_KEY is not set'),
+      message: expect.stringContaining('without MCP_BRIDGE_SIGN_IN_KEY'),
     })
   expect(text).toThrow('ENOENT')
 })

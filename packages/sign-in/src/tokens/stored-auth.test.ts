@@ -5,7 +5,7 @@ import { until } from '@sandbridge/core/test/support/processes.ts'
 import { createRedactor } from '../../../core/src/config/secrets/redact.ts'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import { createStoredAuth } from './stored-auth.ts'
-import { createTokenStore } from '../../../core/src/upstream/auth/token-store.ts'
+import { createTokenStore } from './token-store.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 

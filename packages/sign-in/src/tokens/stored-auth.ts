@@ -1,7 +1,8 @@
 // Authorizes requests with tokens of an earlier login, refreshed. Starts no login: it may run unattended.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { grantOf, latestGrant } from '@sandbridge/core/upstream/auth'
+import { latestGrant } from '@sandbridge/core/upstream/auth'
+import { grantOf } from './grants.ts'
 import { SignInRequired } from '@sandbridge/remote/sign-in-required.ts'
 import type { Grant, ServerGrants, SignInEntry } from '@sandbridge/core/upstream/auth'
 import type { ServerAuth, StoredAuthOptions } from '@sandbridge/core/parts'

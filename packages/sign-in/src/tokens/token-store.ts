@@ -1,39 +1,15 @@
 // Credentials for OAuth servers, in one document: per entry, by authorization server. Sealed if there is a key. Every
 // change happens under a lock on the current content. What cannot be read counts as no sign-in, and is set aside.
 import { hash } from 'node:crypto'
-import { HeldSecrets } from '../../config/secrets/held-secrets.ts'
-import type { Log } from '../../util/log.ts'
-import { isRecord, parseJson } from '../../util/json/json.ts'
-import { JsonRecord } from '../../keep/json-record.ts'
-import type { Store } from '../../keep/store.ts'
-import { isGrants, noGrants, noteSecrets, type ServerGrants, type SignInEntry } from './grants.ts'
-import type { Vault } from './vault.ts'
+import { HeldSecrets } from '@sandbridge/core/config/secrets'
+import { JsonRecord, type Store } from '@sandbridge/core/keep'
+import type { ServerGrants, SignInEntry, TokenStore, Vault } from '@sandbridge/core/upstream/auth'
+import type { Log } from '@sandbridge/core/util'
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { isGrants, noGrants, noteSecrets } from './grants.ts'
 
 /** The document's name, and the file's name in a state folder. */
 const TOKENS = 'tokens.json'
-
-/** A sign-in that is kept, and how to forget it. */
-export interface KeptSignIn {
-  grants: ServerGrants
-  key: string
-}
-
-export interface TokenStore {
-  /** Every secret that it holds or has held in this process. */
-  readonly secrets: HeldSecrets
-  /** Empty when nothing is stored, or nothing that can be read. */
-  read(entry: SignInEntry): Promise<ServerGrants>
-  /** Changes the credentials of one entry. @throws BridgeError CONFIG_INVALID where they cannot be written */
-  update(entry: SignInEntry, change: (grants: ServerGrants) => void): Promise<void>
-  /** All that can be read, also of entries that are gone. */
-  all(): Promise<KeptSignIn[]>
-  /** @throws as `update` */
-  forget(keys: readonly string[]): Promise<void>
-  /** Why what is kept cannot be read; undefined where it can. A change sets it aside. */
-  problem(): Promise<string | undefined>
-  /** Runs work that no other process with this store may do at the same time for the same entry. */
-  exclusively<T>(entry: SignInEntry, work: () => Promise<T>): Promise<T>
-}
 
 /** The JSON of a ServerGrants, and those that bridges with other keys have sealed, which this one cannot open. */
 interface Sealed {
@@ -48,9 +24,8 @@ type Contents = Record<string, ServerGrants | Sealed>
 const MAX_OTHERS = 3
 
 /** @param vault missing: the file holds plain text @param log gets one warning when an entry is damaged */
-export function createTokenStore(store: Store, vault?: Vault, log?: Log): TokenStore {
+export function createTokenStore(store: Store, vault?: Vault, log?: Log, secrets = new HeldSecrets()): TokenStore {
   const document = store.document(TOKENS)
-  const secrets = new HeldSecrets()
   const warned = new Set<string>()
   const warn = (about: string, message: string): void => {
     if (warned.has(about)) return

@@ -1,8 +1,10 @@
 // Seals the token file (AES-256-GCM) with a key of the keychain, where tokens would not fit: 4 KiB in `security`.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { BridgeError } from '../../errors.ts'
-import type { Log } from '../../util/log.ts'
-import { type Keychain, NoKeychainError } from './keychain.ts'
+import { processContext, type Settings } from '@sandbridge/core/config/settings'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { Vault } from '@sandbridge/core/upstream/auth'
+import type { Log } from '@sandbridge/core/util'
+import { type Keychain, NoKeychainError, systemKeychain } from './keychain.ts'
 
 /** How long to wait after the keychain failed. */
 const RETRY_MS = 60_000
@@ -10,11 +12,13 @@ const KEY = /^[0-9a-f]{64}$/
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-export interface Vault {
-  /** Undefined without the keychain. @param place where the text will be stored: it can be opened only there */
-  seal(text: string, place: string): Promise<string | undefined>
-  /** Undefined when the keychain cannot be used or has another key now. */
-  open(sealed: string, place: string): Promise<string | undefined>
+/** As the settings say. For files of this machine, without encryption where the keychain cannot be used. */
+export function openVault({ signInKey: key, storage }: Pick<Settings, 'signInKey' | 'storage'>, log: Log): Vault {
+  if (key !== 'keychain' && key !== 'none')
+    return createVault({ get: () => Promise.resolve(key), set: () => Promise.resolve() }, log)
+  // A key in this machine's keychain is unusable on other machines, and a database has more readers than its owner.
+  if (storage !== undefined) return WITHOUT_KEY
+  return createVault(systemKeychain({ platform: process.platform, env: processContext().env }), log)
 }
 
 export function createVault(keychain: Keychain, log: Log, now: () => number = () => performance.now()): Vault {
@@ -74,7 +78,7 @@ export function createVault(keychain: Keychain, log: Log, now: () => number = ()
 }
 
 /** For sign-ins in PostgreSQL without MCP_BRIDGE_SIGN_IN_KEY: refuses to seal, so that none is stored in plain text. */
-export const WITHOUT_KEY: Vault = {
+const WITHOUT_KEY: Vault = {
   seal: () =>
     Promise.reject(
       new BridgeError('CONFIG_INVALID', 'Sign-ins cannot be stored in PostgreSQL without MCP_BRIDGE_SIGN_IN_KEY', {

@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path'
 import { login } from '../../src/sign-in/login.ts'
 import type { LoginOptions } from '../../../core/src/upstream/oauth-part.ts'
-import { createTokenStore } from '../../../core/src/upstream/auth/token-store.ts'
+import { createTokenStore } from '../../src/tokens/token-store.ts'
 import { type Protected } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path'
 import type { SignInClient } from '../../../core/src/config/entries/server-definition.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
-import { createTokenStore } from '../../../core/src/upstream/auth/token-store.ts'
+import { createTokenStore } from '../../src/tokens/token-store.ts'
 import { type Oddity, protectedServer, type Step } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'

@@ -2,7 +2,8 @@
 // cell again: it gets the answers of the run that failed, and makes no call twice. Each run has a log of its own,
 // because several runs of a workflow may go on at once; each of its lines is on the disk before its call is made.
 import * as z from 'zod'
-import { type OpenTenant, signInVault } from '@sandbridge/core/bridge'
+import type { OpenTenant } from '@sandbridge/core/bridge'
+import { signInVault } from '@sandbridge/core/upstream/auth'
 import type { CellJournal } from '@sandbridge/core/parts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'

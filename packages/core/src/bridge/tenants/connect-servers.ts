@@ -5,7 +5,7 @@ import { definitionKey } from '../../calls/catalog/model/identity.ts'
 import { toolbookOf } from '../../calls/catalog/toolbook.ts'
 import type { CatalogTool } from '../../calls/catalog/model/catalog-tool.ts'
 import { SETTINGS_FILE } from '../../config/readers/own-places.ts'
-import { type ClientContext, type Environment, processContext } from '../../config/settings/client-context.ts'
+import type { ClientContext, Environment } from '../../config/settings/client-context.ts'
 import { expandTransport } from '../../config/entries/expand.ts'
 import { type AskInput, InputAnswers } from '../../config/entries/input-answers.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
@@ -22,14 +22,12 @@ import type { Ability, Questions } from '../../calls/questions/questions.ts'
 import type { Stores } from '../../keep/store.ts'
 import { usersFolder } from '../../keep/user-folder.ts'
 import type { SignInPlace } from '../../upstream/oauth-part.ts'
-import { createTokenStore, type TokenStore } from '../../upstream/auth/token-store.ts'
+import { signInVault, type TokenStore, tokenStoreIn } from '../../upstream/auth/sign-in-store.ts'
 import { UpstreamSet, type UpstreamJail, type Upstreams, type UpstreamsOptions } from '../../upstream/upstream-set.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { CLIENT_INFO } from '../../util/version.ts'
 import { SIGN_IN_MS } from '../../upstream/auth/own-credentials.ts'
 import { remote } from '../../upstream/remote-part.ts'
-import { systemKeychain } from '../../upstream/auth/keychain.ts'
-import { createVault, type Vault, WITHOUT_KEY } from '../../upstream/auth/vault.ts'
 
 export interface ConnectOptions {
   settings: Settings
@@ -81,7 +79,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const inputs = new InputAnswers(options.ask)
   const tokens = tokensFile(stateDir)
   const store = options.stores.of(options.user)
-  const tokenStore = createTokenStore(store, signInVault(settings, log), log)
+  const tokenStore = tokenStoreIn(store, signInVault(settings, log), log)
   const bookOf = (definition: ServerDefinition) => toolbookOf(store, definitionKey(definition), log)
   const jailPlace: UpstreamJail = {
     home: context.home,
@@ -166,19 +164,6 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
 function hostOf({ env, context }: ConnectOptions): { env: Environment; home: string; workspaceFolder: string } {
   const { home, cwd } = context
   return { env: mergedEnvironment<string | undefined>([context.env, env()]), home, workspaceFolder: cwd }
-}
-
-type KeySettings = Pick<Settings, 'signInKey' | 'storage'>
-
-/** Undefined (no encryption) for files of this machine without a key, and without a keychain. */
-export function signInVault({ signInKey: key, storage }: KeySettings, log: Log): Vault | undefined {
-  if (key !== 'keychain' && key !== 'none')
-    return createVault({ get: () => Promise.resolve(key), set: () => Promise.resolve() }, log)
-  // A key in this machine's keychain is unusable on other machines, and a database has more readers than its owner.
-  if (storage !== undefined) return WITHOUT_KEY
-  if (key === 'none') return undefined
-  const keychain = systemKeychain({ platform: process.platform, env: processContext().env })
-  return keychain && createVault(keychain, log)
 }
 
 /**

@@ -12,7 +12,7 @@ import type { Stores } from '../../keep/store.ts'
 import { userFolder } from '../../keep/user-folder.ts'
 import { UserState } from '../../keep/user-state.ts'
 import { VERSION } from '../../util/version.ts'
-import { signInVault } from './connect-servers.ts'
+import { signInVault } from '../../upstream/auth/sign-in-store.ts'
 
 /** Only users other than the owner of the bridge have a quota and rules of their own. */
 export interface UserParts {

@@ -1,4 +1,4 @@
 // What packages use of upstream/auth.
-export { type Grant, grantOf, latestGrant, type ServerGrants, type SignInEntry } from './grants.ts'
 export { mayLogIn, type OwnCredentials, ownCredentials, SIGN_IN_MS } from './own-credentials.ts'
-export type { KeptSignIn, TokenStore } from './token-store.ts'
+export { type Grant, type KeptSignIn, latestGrant, type ServerGrants, signInVault } from './sign-in-store.ts'
+export type { SignInEntry, TokenStore, Vault } from './sign-in-store.ts'

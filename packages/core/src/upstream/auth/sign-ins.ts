@@ -10,7 +10,7 @@ import type { SignInOptions } from '../upstream.ts'
 import { oauth, type ServerAuth, type SignInPlace } from '../oauth-part.ts'
 import { remote } from '../remote-part.ts'
 import { mayLogIn, ownCredentials } from './own-credentials.ts'
-import type { TokenStore } from './token-store.ts'
+import type { TokenStore } from './sign-in-store.ts'
 
 /** After this many sign-ins in a row without a successful call, the user is not asked again. */
 const MAX_FAILED = 3
