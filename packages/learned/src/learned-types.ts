@@ -37,9 +37,9 @@ export function shapeOfResult(result: ToolResult): Shape | undefined {
     // The Python value has the media in place of what repeats them.
     return content.some(isMedia) ? undefined : shapeOfStructured(structuredContent)
   if (content.length === 0 || content.length > MAX_BLOCKS) return undefined
-  const shapes = content.map(shapeOfBlock)
-  if (!shapes.every((shape) => shape !== undefined)) return undefined
-  return shapes.length === 1 ? shapes[0] : withinSize({ type: ['array'], items: shapes.reduce(merge) })
+  const all = content.map(shapeOfBlock)
+  if (!all.every((shape) => shape !== undefined)) return undefined
+  return all.length === 1 ? all[0] : withinSize({ type: ['array'], items: all.reduce(merge) })
 }
 
 /** The shape of one content block; undefined for an invalid one, and for a text that is too long to read. */
