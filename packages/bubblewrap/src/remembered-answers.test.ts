@@ -1,4 +1,5 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { chmodSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { RememberedAnswers } from './remembered-answers.ts'
@@ -58,6 +59,17 @@ it('no answer is taken from a folder that other users can write to', async () =>
   const { folder, ask } = makeProgram()
   await ask()
   chmodSync(path.join(folder, 'programs'), 0o777)
+  expect(await ask()).toBe('answer 2')
+})
+
+it('no answer is taken from a named pipe', async () => {
+  needsPosix('named pipes of Windows are not in folders')
+  const { folder, ask } = makeProgram()
+  await ask()
+  const file = path.join(folder, 'programs/answers.json')
+  renameSync(file, `${file}.kept`)
+  execFileSync('mkfifo', [file])
+  spawn('sh', ['-c', 'exec cat "$0.kept" > "$0"', file], { stdio: 'ignore' })
   expect(await ask()).toBe('answer 2')
 })
 

@@ -1,10 +1,10 @@
 // Remembers between starts what programs of this machine reported, so that the first cell waits for one process instead
 // of several in sequence. An answer is valid while the program's file is unchanged. Scripts are always asked, since
 // their answer may depend on anything.
-import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { CommandResult } from '@sandbridge/core/util/process'
-import { isOwnFolderSync, makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
+import { isOwnFolderSync, makePrivateFolder, readOrdinaryText, replaceFile } from '@sandbridge/core/util/files'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 /** Several Pythons, or several PATHs, give several entries. */
@@ -60,7 +60,7 @@ export class RememberedAnswers {
     let kept: unknown
     try {
       // Only from the user's own folder: the answers determine what is mounted in sandboxes.
-      if (isOwnFolderSync(this.#folder)) kept = parseJson(readFileSync(this.#file, 'utf8'))
+      if (isOwnFolderSync(this.#folder)) kept = parseJson(readOrdinaryText(this.#file))
     } catch {
       // No file yet.
     }

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { isPureWheel } from './wheel.ts'
 import type { Wheel } from './requested-packages.ts'
-import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
+import { makePrivateFolder, readOrdinary, replaceFile } from '@sandbridge/core/util/files'
 
 const FETCH_TIMEOUT_MS = 5 * 60_000
 
@@ -109,7 +109,7 @@ export async function fetchWheels(
   // One at a time: all at once would set the bridge's peak memory.
   for (const { name, file_name: fileName, sha256 } of packages) {
     const file = path.join(folder, fileName)
-    const kept = await readFile(file).catch(() => undefined)
+    const kept = await readOrdinary(file).catch(() => undefined)
     if (kept && hash('sha256', kept) === sha256) {
       wheels.push({ fileName, data: kept })
       continue

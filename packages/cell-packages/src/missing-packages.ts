@@ -1,10 +1,10 @@
 // Installs the packages that can be had, and says of each other one why not: one bad name must not stop every cell.
 // Remembers failures for a while, so that not every start waits for the same installer to fail.
 import { hash } from 'node:crypto'
-import { readFile, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
+import { makePrivateFolder, readOrdinary, replaceFile } from '@sandbridge/core/util/files'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { oneLine } from '@sandbridge/core/util/text'
 import type { MissingPackage } from '@sandbridge/core/isolation'
@@ -117,8 +117,8 @@ function namePattern(word: string): RegExp {
 }
 
 async function readMissing(file: string): Promise<MissingPackage[]> {
-  const kept = parseJson(await readFile(file, 'utf8').catch(() => ''))
-  if (!isRecord(kept) || typeof kept['at'] !== 'number' || Date.now() - kept['at'] > REMEMBERED_MS) return []
+  const kept = parseJson(await readOrdinary(file).then(String, () => ''))
+  if (!isRecord(kept) || typeof kept['at'] !== 'number' || Math.abs(Date.now() - kept['at']) > REMEMBERED_MS) return []
   const missing: unknown[] = Array.isArray(kept['missing']) ? kept['missing'] : []
   return missing.filter(
     (one): one is MissingPackage =>

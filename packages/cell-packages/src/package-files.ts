@@ -1,9 +1,9 @@
 // The files of packages for the embedded sandbox: wheels of the user, of Pyodide's distribution, and of the package
 // index. Which were chosen, with their hashes, is kept, so that later starts use the same ones without an index.
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import type { PackageFile, PackageFiles } from '@sandbridge/core/parts'
+import { readOrdinary } from '@sandbridge/core/util/files'
 import { installAvailable, InstallError } from './missing-packages.ts'
 import { findWheels, readRequestedPackages, type RequestedPackages, unpackWheels } from './requested-packages.ts'
 import type { Wheel } from './requested-packages.ts'
@@ -104,7 +104,7 @@ async function fetchFor(
 }
 
 async function readChosen(file: string): Promise<LockedPackage[] | undefined> {
-  const kept = parseJson(await readFile(file, 'utf8').catch(() => ''))
+  const kept = parseJson(await readOrdinary(file).then(String, () => ''))
   if (!Array.isArray(kept)) return undefined
   const isPackage = (one: unknown): one is LockedPackage =>
     isRecord(one) &&

@@ -58,18 +58,18 @@ const end = (isForced) => {
   } catch {}
 }
 let last = state()
-let since = Date.now()
+let since = performance.now()
 let isAsked = false
 const timer = setInterval(() => {
   const now = state()
-  if (now !== last) since = Date.now()
+  if (now !== last) since = performance.now()
   last = now
-  if (!isAlive() && !(isWindows && Date.now() - since < ${QUIET_MS})) return process.exit()
-  if (Date.now() - since < (isAsked ? killAfterMs : askAfterMs)) return
+  if (!isAlive() && !(isWindows && performance.now() - since < ${QUIET_MS})) return process.exit()
+  if (performance.now() - since < (isAsked ? killAfterMs : askAfterMs)) return
   end(isAsked)
   if (isAsked) clearInterval(timer)
   isAsked = true
-  since = Date.now()
+  since = performance.now()
 }, 200)
 `
 

@@ -1,8 +1,7 @@
 // The kernel's bytecode on disk, per Python, which saves a third of a start. Only the Python that made it reads it.
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
+import { makePrivateFolder, readOrdinarySync, replaceFile } from '@sandbridge/core/util/files'
 import type { CommandResult } from '@sandbridge/core/util/process'
 import type { NativeKernel } from './native-kernel.ts'
 
@@ -46,7 +45,7 @@ export class CompiledKernels {
   #read(key: string): Buffer | undefined {
     if (this.#folder === undefined) return undefined
     try {
-      const file = readFileSync(path.join(this.#folder, key))
+      const file = readOrdinarySync(path.join(this.#folder, key))
       const content = file.subarray(DIGEST_BYTES)
       // Python crashes on damaged bytecode.
       return file.subarray(0, DIGEST_BYTES).equals(digest(content)) ? content : undefined

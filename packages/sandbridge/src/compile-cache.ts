@@ -9,7 +9,13 @@ import { fileURLToPath } from 'node:url'
 import vm from 'node:vm'
 import { crc32 } from 'node:zlib'
 import { cacheFolder } from '@sandbridge/core/config/settings/state-folder.ts'
-import { isOwnFolderSync, makePrivateFolderSync, removeUnused, replaceFileSync } from '@sandbridge/core/util/files'
+import {
+  isOwnFolderSync,
+  makePrivateFolderSync,
+  readOrdinarySync,
+  removeUnused,
+  replaceFileSync,
+} from '@sandbridge/core/util/files'
 
 /** Wait after the last file was loaded: by then a start has run what it needs. */
 const SAVE_AFTER_MS = 3_000
@@ -64,7 +70,7 @@ export function keepCompiledCode(): void {
 
 function readCompiled(folder: string, file: string, source: Buffer): Buffer | undefined {
   try {
-    const kept = readFileSync(keptFile(folder, file))
+    const kept = readOrdinarySync(keptFile(folder, file))
     const code = kept.subarray(CHECKSUM_BYTES)
     return checksumOf(source, code).equals(kept.subarray(0, CHECKSUM_BYTES)) ? code : undefined
   } catch {

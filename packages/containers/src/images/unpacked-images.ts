@@ -1,9 +1,9 @@
 // Unpacked images in a cache folder: each is made beside its final place, then renamed. A lock serialises bridges.
 // An image is in use while its time is recent. Unused images are removed, and so is what killed bridges left behind.
 import { hash, randomUUID } from 'node:crypto'
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { makeFolder, withFileLock } from '@sandbridge/core/util/files'
+import { makeFolder, readOrdinary, withFileLock } from '@sandbridge/core/util/files'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import type { RootFileSystem } from '@sandbridge/core/parts'
 import { letOthersThrough } from '@sandbridge/core/isolation'
@@ -89,7 +89,7 @@ export class UnpackedImages {
   }
 
   async #read(name: string): Promise<About | undefined> {
-    const text = await readFile(path.join(this.#folder, name, ABOUT), 'utf8').catch(() => '')
+    const text = await readOrdinary(path.join(this.#folder, name, ABOUT)).then(String, () => '')
     const about = parseJson(text)
     if (!isRecord(about) || !Array.isArray(about['environment'])) return undefined
     const { source, id } = about

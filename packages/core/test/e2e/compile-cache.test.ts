@@ -1,7 +1,24 @@
 // @module-tag whole: it starts bridges without a cache
 // This file verifies that compiled code is kept for the next start, that only complete files in a folder of the user
 // alone are executed, and that the bridge works without it.
+<<<<<<< HEAD
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+=======
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+>>>>>>> f73855e6 (A named pipe, a folder or a huge file in the place of a kept file never holds up a start; a lock that cannot be read is taken over when it is old; waits are measured by a clock that is never set)
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
@@ -102,6 +119,16 @@ it('a damaged file of the cache is made anew', async () => {
     expect(await help()).toContain(LINE)
     expect(readFileSync(file).equals(content)).toBe(false)
   }
+})
+
+it('a start never waits for the other end of a named pipe in the place of a kept file', async () => {
+  needsPosix('named pipes of Windows are not in folders')
+  const { folder, help } = newCache()
+  await help()
+  const file = keptCommands(folder)
+  rmSync(file)
+  execFileSync('mkfifo', [file])
+  expect(await help()).toContain(LINE)
 })
 
 it('two versions of Node each keep their own', async () => {

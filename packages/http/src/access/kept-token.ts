@@ -1,9 +1,10 @@
 // The token that clients must send. Unless one is set, it is created once in a file that only its owner can read: other
 // users of the machine can reach the port too, and a client with the token runs code with the owner's servers.
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { link, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
+import { readOrdinary } from '@sandbridge/core/util/files'
 
 export function tokenFile(stateDir: string): string {
   return path.join(stateDir, '.sandbridge', 'http-token')
@@ -29,7 +30,7 @@ async function read(file: string): Promise<string | undefined> {
         hint: 'Delete it: they may know the token. The bridge creates a new one.',
       })
     }
-    return (await readFile(file, 'utf8')).trim()
+    return String(await readOrdinary(file)).trim()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     if (BridgeError.isInstance(error)) throw error

@@ -1,7 +1,7 @@
 // The servers that were added from a registry: `added-servers.json` in the state folder. Discovery reads it like any
 // file there; beside each entry it holds the origin of the entry. Secrets are separate files that the entry names.
 import { hash } from 'node:crypto'
-import { readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { readdir, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import * as z from 'zod'
 import { jailHome } from '@sandbridge/core/parts'
@@ -9,7 +9,7 @@ import { ADDED_SERVERS_FILE } from '@sandbridge/core/config'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { JsonRecord } from '@sandbridge/core/keep'
 import { decodeText } from '@sandbridge/core/util/bytes'
-import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
+import { makePrivateFolder, readOrdinary, replaceFile } from '@sandbridge/core/util/files'
 import { didYouMeanText } from '@sandbridge/core/util/text'
 import { literal, type NeededInput } from '../server/needed-inputs.ts'
 import { type Addition, withAnswers } from './plan-addition.ts'
@@ -115,7 +115,7 @@ export class AddedServers {
         id,
         file === undefined
           ? text.replaceAll('${$}', '$')
-          : await readFile(file).then(
+          : await readOrdinary(file).then(
               (bytes) => decodeText(bytes, false),
               () => '',
             ),

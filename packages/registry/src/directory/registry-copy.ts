@@ -1,11 +1,10 @@
 // The copy of one registry on disk: compressed JSON, which a search reads as a whole.
 import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import * as z from 'zod'
-import { makePrivateFolder, replaceFile } from '@sandbridge/core/util/files'
+import { makePrivateFolder, readOrdinary, replaceFile } from '@sandbridge/core/util/files'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import type { ListedServer, ServerJson } from '../server/server-json.ts'
 
@@ -38,7 +37,7 @@ export class RegistryCopy {
 
   /** Undefined when the copy is missing or damaged. */
   async read(): Promise<Copied | undefined> {
-    const text = await readFile(this.#file)
+    const text = await readOrdinary(this.#file)
       .then((packed) => promisify(gunzip)(packed))
       .then(String, () => '')
     return copied.safeParse(parseJson(text)).data

@@ -1,10 +1,9 @@
 // What a resident that was killed has left running: servers that do not end when their input does. It records its
 // process groups in its folder, with the start time of each leader, and the next resident ends those that are still the
 // same processes. Start times count from the boot, so that a record of an earlier boot names other processes.
-import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import { replaceFileSync } from '@sandbridge/core/util/files'
+import { readOrdinaryText, replaceFileSync } from '@sandbridge/core/util/files'
 import { bootId, startTime, watchGroups } from '@sandbridge/core/util/process'
 
 const FILE = 'groups.json'
@@ -42,7 +41,7 @@ export function endLeftGroups(home: string): void {
 
 function leftIn(home: string): [number, string][] {
   try {
-    const read: unknown = JSON.parse(readFileSync(path.join(home, FILE), 'utf8'))
+    const read: unknown = JSON.parse(readOrdinaryText(path.join(home, FILE)))
     if (!isRecord(read) || read['boot'] !== bootId()) return []
     return Array.isArray(read['groups']) ? read['groups'].filter(isGroup) : []
   } catch {

@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readOrdinaryText } from '@sandbridge/core/util/files'
 import { hostScope } from '@sandbridge/core/util/process'
 import { dial, listen } from '../connection.ts'
 import {
@@ -96,7 +97,7 @@ export async function removeKilled({ folder }: ResidentPlace, keep: (home: strin
 function isOfThisHost(home: string): boolean {
   try {
     const host = path.join(home, HOST)
-    return (IS_WINDOWS ? fs.readFileSync(host, 'utf8') : fs.readlinkSync(host)) === hostScope()
+    return (IS_WINDOWS ? readOrdinaryText(host) : fs.readlinkSync(host)) === hostScope()
   } catch {
     return false
   }

@@ -1,9 +1,9 @@
 // Reads lines from a terminal, with completion and a history that outlives the shell. The shell uses the terminal only
 // while it waits for a line, so that a cell may ask in it, too.
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
-import { replaceFile } from '@sandbridge/core/util/files'
+import { readOrdinary, replaceFile } from '@sandbridge/core/util/files'
 import type { Terminal } from '@sandbridge/core/cli/terminal'
 
 const MAX_LINES = 1_000
@@ -106,7 +106,7 @@ export class ShellInput {
 
 /** Newest first, as readline requires. */
 export async function readHistory(file: string): Promise<string[]> {
-  const text = await readFile(file, 'utf8').catch(() => '')
+  const text = await readOrdinary(file).then(String, () => '')
   return text.split('\n').filter(Boolean).slice(-MAX_LINES).toReversed()
 }
 

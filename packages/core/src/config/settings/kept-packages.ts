@@ -1,5 +1,5 @@
 // Where the packages of cells come from: MCP_BRIDGE_PACKAGES, or else the kept list. Read at start: imports little.
-import { readFileSync } from 'node:fs'
+import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
 import { parseJson } from '../../util/json/json.ts'
 import { keptPackagesFile } from './state-folder.ts'
 import { PACKAGE_WORD } from './sandbox.ts'
@@ -29,7 +29,7 @@ export function readKeptPackages(stateDir: string): { packages: readonly string[
   const file = keptPackagesFile(stateDir)
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readOrdinaryText(file)
   } catch {
     return { packages: [] }
   }

@@ -6,6 +6,7 @@ import { homedir } from 'node:os'
 import path from 'node:path'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { isOwnFolderSync, makePrivateFolder } from '../../util/files/private-folder.ts'
+import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
 import { replaceFile } from '../../util/files/replace-file.ts'
 import type { ProviderName } from '../provider.ts'
 
@@ -47,7 +48,7 @@ class MachineMemory<T> {
     try {
       // Only from the user's own folder: the content determines how cells are isolated.
       if (!isOwnFolderSync(this.#folder)) return undefined
-      const { key, at, content } = JSON.parse(readFileSync(this.#file, 'utf8')) as {
+      const { key, at, content } = JSON.parse(readOrdinaryText(this.#file)) as {
         key: string
         at: number
         content: T

@@ -24,6 +24,7 @@ import type { PackageFile } from '../packages-part.ts'
 import { makeGlue } from './glue.ts'
 import { isOwnFolderSync, makePrivateFolder, ownTemporaryFolder } from '../../util/files/private-folder.ts'
 import { closedFolderOnTheWay, letOthersThrough, makeReadableFolder } from '../local/let-others-through.ts'
+import { READ_AT_ONCE, readOrdinary } from '../../util/files/read-ordinary.ts'
 import { removeUnused } from '../../util/files/remove-unused.ts'
 import { appendFiles, type PackedFiles, packFiles } from './packed-files.ts'
 import type { Built } from './snapshot.ts'
@@ -264,7 +265,7 @@ async function isWhole(folder: string): Promise<boolean> {
     // The checksums are in the folder itself, so they prove nothing if another user owns it.
     const owner = (await stat(folder)).uid
     if (process.getuid !== undefined && owner !== process.getuid() && owner !== 0) return false
-    const manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8')) as Manifest
+    const manifest = JSON.parse(String(await readOrdinary(join(folder, MANIFEST)))) as Manifest
     const expected = Object.entries(manifest)
     if (!Object.hasOwn(manifest, 'snapshot.bin')) return false
     for (const [name, { bytes, crc32: sum }] of expected) {
@@ -279,7 +280,7 @@ async function isWhole(folder: string): Promise<boolean> {
 
 /** In pieces: reading a whole bundle would set the bridge's peak memory. */
 async function measure(path: string): Promise<Manifest[string]> {
-  const file = await open(path)
+  const file = await open(path, READ_AT_ONCE)
   const piece = Buffer.allocUnsafe(1 << 20)
   const found = { bytes: 0, crc32: 0 }
   try {

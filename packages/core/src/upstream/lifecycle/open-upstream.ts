@@ -72,7 +72,7 @@ const APPROACHES: Record<Via, Approach[]> = {
 /** @throws StartFailedError, BridgeError SHUTTING_DOWN */
 export async function openUpstream(options: Opening): Promise<Connection> {
   const last = options.place.reached.of(options.definition)
-  const remembered = last && Date.now() - last.at < REACHED_MS ? last : undefined
+  const remembered = last && Math.abs(Date.now() - last.at) < REACHED_MS ? last : undefined
   const installation = await installationOf(options, remembered === undefined)
   try {
     return await openIn(options, remembered, installation)

@@ -80,9 +80,9 @@ async function loginPath(
   const shell = env['SHELL']?.startsWith('/') ? env['SHELL'] : ownShell()
   if (!shell) return undefined
   const last = asked.get(`${shell} ${home}`)
-  if (last && (isEnough(await last.answer) || Date.now() - last.at < AGAIN_MS)) return last.answer
+  if (last && (isEnough(await last.answer) || performance.now() - last.at < AGAIN_MS)) return last.answer
   const answer = askShell(shell, { ...passedEnvironment(env), HOME: home })
-  asked.set(`${shell} ${home}`, { at: Date.now(), answer })
+  asked.set(`${shell} ${home}`, { at: performance.now(), answer })
   return answer
 }
 

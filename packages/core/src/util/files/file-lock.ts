@@ -2,7 +2,7 @@
 // process has ended, or it names no owner. After sleep all times are old: a living owner gets time to refresh its own.
 import { randomUUID } from 'node:crypto'
 import { hostId, isRunning } from '../process/process-id.ts'
-import { type FileHandle, link, mkdir, open, rm, stat, utimes } from 'node:fs/promises'
+import { type FileHandle, link, lstat, mkdir, open, rm, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readOrdinary } from './read-ordinary.ts'
@@ -29,10 +29,10 @@ export async function withFileLock<T>(
   patienceMs = Infinity,
   looks = LOOKS,
 ): Promise<T> {
-  const end = Date.now() + patienceMs
+  const end = performance.now() + patienceMs
   let release = await tryFileLock(lock, looks)
   while (!release) {
-    if (Date.now() > end) throw new Error(`another process has held ${lock} for ${patienceMs / 1_000} s`)
+    if (performance.now() > end) throw new Error(`another process has held ${lock} for ${patienceMs / 1_000} s`)
     await sleep(RETRY_MS)
     release = await tryFileLock(lock, looks)
   }
@@ -99,7 +99,8 @@ function looksAt(lock: string, state: string): number {
 /** Returns the owner of a stale lock; undefined if the lock is in use or gone. */
 async function staleOwner(lock: string, looks: number): Promise<string | undefined> {
   try {
-    const [owner, { mtimeMs }] = await Promise.all([readOrdinary(lock).then(String), stat(lock)])
+    const [owner, { mtimeMs }] = await Promise.all([ownerOf(lock), lstat(lock)])
+    if (owner === undefined) return undefined
     if (owner === '') return Math.abs(Date.now() - mtimeMs) > NAMELESS_STALE_MS ? owner : undefined
     const [host, pid] = owner.split(' ')
     const isOfThisHost = host === hostId()
@@ -127,9 +128,15 @@ async function removeIfOf(lock: string, owner: string): Promise<void> {
     return
   }
   if ((await ownerOf(aside)) !== owner) await link(aside, lock).catch(() => {})
-  await rm(aside, { force: true })
+  await rm(aside, { force: true, recursive: true })
 }
 
+/** What cannot be read, such as the lock of another user, is told from others by its file. Undefined if it is gone. */
 async function ownerOf(lock: string): Promise<string | undefined> {
-  return readOrdinary(lock).then(String, () => undefined)
+  return readOrdinary(lock).then(String, () =>
+    lstat(lock).then(
+      ({ ino }) => `file ${ino}`,
+      () => undefined,
+    ),
+  )
 }

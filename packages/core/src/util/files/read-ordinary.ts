@@ -1,5 +1,6 @@
 // Reads a file at a place where something else may stand, such as a named pipe, whose other end may never come.
-import { closeSync, constants, fstatSync, openSync, promises, readFileSync, type Stats } from 'node:fs'
+import { constants } from 'node:buffer'
+import { closeSync, constants as flags, fstatSync, openSync, promises, readFileSync, type Stats } from 'node:fs'
 
 /** A folder, a named pipe, a socket or a device stands in place of the file. */
 export class NotOrdinary extends Error {
@@ -14,7 +15,7 @@ export class NotOrdinary extends Error {
 }
 
 /** Opens a named pipe without waiting for its other end. */
-export const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+export const READ_AT_ONCE = flags.O_RDONLY | (flags.O_NONBLOCK ?? 0)
 
 /** @param accept is told the size first, and may throw @throws what node:fs throws, or NotOrdinary */
 export async function readOrdinary(file: string, accept?: (sizeBytes: number) => void): Promise<Buffer> {
@@ -39,7 +40,11 @@ export function readOrdinarySync(file: string, accept?: (sizeBytes: number) => v
 
 /** Text in UTF-8, in a sixth of the time that a process takes for the first of `readOrdinarySync`. @throws the same */
 export function readOrdinaryText(file: string): string {
-  return withOrdinary(file, (descriptor) => readFileSync(descriptor, 'utf8'))
+  return withOrdinary(file, (descriptor, { size }) => {
+    // Node would read all of it first, which takes minutes.
+    if (size > constants.MAX_STRING_LENGTH) throw new RangeError('is too large for a text')
+    return readFileSync(descriptor, 'utf8')
+  })
 }
 
 function withOrdinary<T>(file: string, read: (descriptor: number, found: Stats) => T): T {

@@ -20,10 +20,10 @@ export async function replaceFile(file: string, content: string | Uint8Array, mo
 
 /** Waits for those who read it. @throws what node:fs throws */
 export async function renameFile(from: string, to: string): Promise<void> {
-  for (const end = Date.now() + READ_MS; ; await new Promise((resolve) => setTimeout(resolve, RETRY_MS))) {
+  for (const end = performance.now() + READ_MS; ; await new Promise((resolve) => setTimeout(resolve, RETRY_MS))) {
     const problem = await promises.rename(from, to).catch((error: unknown) => error)
     if (problem === undefined) return
-    if (!isRead(problem) || Date.now() > end) throw problem
+    if (!isRead(problem) || performance.now() > end) throw problem
   }
 }
 
@@ -32,11 +32,11 @@ export function replaceFileSync(file: string, content: string | Uint8Array): voi
   const temporary = `${file}.${crypto.randomUUID()}.tmp`
   try {
     writeFileSync(temporary, content, { mode: 0o600, flag: 'wx' })
-    for (const end = Date.now() + READ_MS; ; pause()) {
+    for (const end = performance.now() + READ_MS; ; pause()) {
       try {
         return renameSync(temporary, file)
       } catch (error) {
-        if (!isRead(error) || Date.now() > end) throw error
+        if (!isRead(error) || performance.now() > end) throw error
       }
     }
   } catch (error) {
