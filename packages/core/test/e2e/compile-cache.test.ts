@@ -1,24 +1,18 @@
 // @module-tag whole: it starts bridges without a cache
 // This file verifies that compiled code is kept for the next start, that only complete files in a folder of the user
 // alone are executed, and that the bridge works without it.
-<<<<<<< HEAD
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-=======
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
->>>>>>> f73855e6 (A named pipe, a folder or a huge file in the place of a kept file never holds up a start; a lock that cannot be read is taken over when it is old; waits are measured by a clock that is never set)
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'

@@ -1,4 +1,4 @@
-import { lutimes, mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { withFileLock } from './file-lock.ts'
@@ -41,15 +41,12 @@ it.each([
   expect(await withFileLock(lock, () => Promise.resolve('done'))).toBe('done')
 })
 
-it('a file lock that cannot be read is removed when it is old', async () => {
+it('what is no file is removed from the place of a file lock', async () => {
   const lock = await lockFile()
   await mkdir(lock, { recursive: true })
-  await expect(withFileLock(lock, () => Promise.resolve(), 50)).rejects.toThrow('another process has held')
-  await shiftTime(lock, -61_000)
-  expect(await withFileLock(lock, () => Promise.resolve('done'), 1_000)).toBe('done')
+  expect(await withFileLock(lock, () => Promise.resolve('done'), 5_000)).toBe('done')
   await symlink('missing', lock)
-  await lutimes(lock, 0, 0)
-  expect(await withFileLock(lock, () => Promise.resolve('done'), 1_000)).toBe('done')
+  expect(await withFileLock(lock, () => Promise.resolve('done'), 5_000)).toBe('done')
 })
 
 it('a file lock that names no owner is taken over at once', async () => {

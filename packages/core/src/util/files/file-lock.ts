@@ -131,12 +131,10 @@ async function removeIfOf(lock: string, owner: string): Promise<void> {
   await rm(aside, { force: true, recursive: true })
 }
 
-/** What cannot be read, such as the lock of another user, is told from others by its file. Undefined if it is gone. */
+/** Undefined if it is gone; empty for what is no file. The lock of another user is told from others by its number. */
 async function ownerOf(lock: string): Promise<string | undefined> {
-  return readOrdinary(lock).then(String, () =>
-    lstat(lock).then(
-      ({ ino }) => `file ${ino}`,
-      () => undefined,
-    ),
-  )
+  return readOrdinary(lock).then(String, async () => {
+    const found = await lstat(lock).catch(() => undefined)
+    return found?.isFile() ? `file ${found.ino}` : found && ''
+  })
 }
