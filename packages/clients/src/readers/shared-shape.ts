@@ -67,7 +67,7 @@ function ofExtension(place: HostPaths, extension: string, file: string): ConfigL
   return EDITORS.map((editor) => inAppData(place, editor, 'User', 'globalStorage', extension, 'settings', file))
 }
 
-/** Kiro's redirect address may consist of only a host and a port. */
+/** The redirect address of Kiro and Amazon Q may consist of only a host and a port. */
 function kiroOauth(oauth: unknown): unknown {
   if (!isRecord(oauth)) return oauth
   const { redirectUri } = oauth
@@ -161,7 +161,7 @@ const SHAPES = {
     closed: { home: ['.aws'], project: ['.amazonq'] },
     locations: (place) => [inHome(place, '.aws', 'amazonq', 'mcp.json'), inProject(place, '.amazonq', 'mcp.json')],
     syntax: { env: true },
-    map: (raw) => ({ ...raw, callTimeoutMs: raw['timeout'] }),
+    map: (raw) => ({ ...raw, oauth: kiroOauth(raw['oauth']), callTimeoutMs: raw['timeout'] }),
   },
   factory: {
     closed: { home: ['.factory'], project: ['.factory'] },

@@ -44,6 +44,7 @@ it.each<[object, 'include' | 'exclude']>([
   [{ tools: { allow: ['b'] } }, 'include'],
   [{ tools: { '*': false, b: true } }, 'include'],
   [{ default_config: { enabled: false }, configs: { b: { enabled: true }, c: { enabled: false } } }, 'include'],
+  [{ default_tools_enabled: false, tools: { b: true } }, 'include'],
   [{ tool_names: ['b'] }, 'include'],
 ])('%j restricts the server to what it says of one tool', (fields, kind) => {
   expect(bodyOf(fields)).toMatchObject({ body: { tools: { [kind]: ['b'] } } })
@@ -148,6 +149,10 @@ it.each<[object, object]>([
   [
     { oauth: { client_id: 'c', callback_url: 'http://localhost/cb' } },
     { clientId: 'c', redirectUri: 'http://localhost/cb' },
+  ],
+  [
+    { oauth: { authUrl: 'https://h/a', token_url: 'https://h/t', redirectUrl: 'http://localhost/cb' } },
+    { authorizationUrl: 'https://h/a', tokenUrl: 'https://h/t', redirectUri: 'http://localhost/cb' },
   ],
   [{ oauthClientId: 'c', oauthPublicClient: true }, { clientId: 'c' }],
   [

@@ -63,8 +63,10 @@ const OAUTH = {
   clientId: ['oauthclientid'],
   clientSecret: ['oauthclientsecret'],
   scopes: ['oauthscopes'],
-  redirectUri: ['callbackurl'],
+  redirectUri: ['callbackurl', 'redirecturl'],
   resource: ['oauthresource'],
+  authorizationUrl: ['authurl', 'authorizationendpoint'],
+  tokenUrl: ['tokenendpoint'],
 }
 
 /** Each of them restricts the server, so all that an entry has count. The words stand alone in a table `tools`. */
@@ -86,7 +88,7 @@ const NO_RESTRICTIONS = ['disabledautoapprovetools', 'disabledreason', 'allowsam
 const LIKE_RESTRICTION = new RegExp(
   [
     '^(?:disabl|disallow|deny|denied|exclud|allow|only|block|restrict|forbid|prohibit|quarantin|paused|readonly)',
-    '^(?:permit.*|(?:bann|reject|suppress|mut|expos|includ)(?:e|ed)?|omit|except|filters?|enabled?(?:for|in|on|when))$',
+    '^(?:permit.*|(?:bann|reject|suppress|mut|expos|includ)(?:e|ed)?|omit|skip(?:ped)?|ignored?|except|filters?|enabled?(?:for|in|on|when))$',
     '(?:white|black|allow|deny|block)list',
   ].join('|'),
 )
@@ -223,7 +225,7 @@ function restrictionsOf(
   // Anthropic's API has a table with settings of its tools, and beside it what counts for the others.
   const tables = [
     ...valuesOf(['tools', 'configs', ...TOOL_TABLES]).filter(isRecord),
-    ...valuesOf(['defaultconfig']).map((all) => ({ '*': all })),
+    ...valuesOf(['defaultconfig', 'defaulttoolsenabled']).map((all) => ({ '*': all })),
   ]
   const inTables = Object.entries(Object.assign({}, ...tables) as Fields)
   const isList =

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { NETWORK_VARIABLES, passedEnvironment } from './passed-variables.ts'
 
 it.each(Object.entries(NETWORK_VARIABLES))('docs/configuration.md lists all %s that servers get', (kind, names) => {
@@ -13,4 +13,11 @@ it('servers get the variables of proxies and certificates, and none that is not 
   const env = { HTTPS_PROXY: 'http://127.0.0.1:1', NODE_EXTRA_CA_CERTS: '/ca.pem', npm_config_registry: 'http://r' }
   expect(passedEnvironment({ ...env, GITHUB_TOKEN: 't', AWS_SECRET_ACCESS_KEY: 's' })).toEqual(env)
   expect(passedEnvironment({ http_proxy: '() { evil; }' })).toEqual({})
+})
+
+it('servers on Windows that run on Python are told to speak UTF-8', () => {
+  const { platform } = process
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
+  Object.defineProperty(process, 'platform', { value: 'win32' })
+  expect(passedEnvironment({})).toEqual({ PYTHONIOENCODING: 'utf-8' })
 })

@@ -35,7 +35,8 @@ function words(...lines: string[]): string[] {
 const PASSED_VARIABLES: readonly string[] = [...words(BASICS), ...Object.values(NETWORK_VARIABLES).flat()]
 
 export function passedEnvironment(env: Environment): Record<string, string> {
-  const passed: Record<string, string> = {}
+  // Otherwise, Python reads and writes its pipes in the code page of Windows.
+  const passed: Record<string, string> = process.platform === 'win32' ? { PYTHONIOENCODING: 'utf-8' } : {}
   for (const name of PASSED_VARIABLES) {
     const value = env[name]
     // Such a value is an exported function of an old bash, which would run in the child.
