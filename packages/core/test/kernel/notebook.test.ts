@@ -46,7 +46,9 @@ pathlib.Path("/tmp/sandbridge-dot.png").unlink()
     const { error } = await kernel.run(`
 from IPython.display import Video, YouTubeVideo, GeoJSON, FileLinks, set_matplotlib_formats
 from IPython.lib.display import Audio
-set_matplotlib_formats("svg")`)
+import matplotlib_inline.backend_inline
+set_matplotlib_formats("svg")
+matplotlib_inline.backend_inline.set_matplotlib_formats("retina")`)
     expect(error).toBeUndefined()
     const missing = ['from IPython.core.magic import register_line_magic', 'from IPython import embed']
     for (const code of missing)

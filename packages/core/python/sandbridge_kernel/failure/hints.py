@@ -9,6 +9,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+from .other_pythons import NO_PROCESSES, of_other_pythons
 from .outside_hints import NETWORK_MODULES, NO_NETWORK_HINT, frames_of, of_host_file, of_network
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 _MAX_PACKAGES = 15
 _OF_PROCESSES = frozenset(("_multiprocessing", "_posixsubprocess", "_posixshmem"))
-_NO_PROCESSES = "No process can be started in this sandbox: compute in a loop."
 _LOST_FUNCTION = re.compile(r"Can't get attribute .* on <module '__main__'")
 _SPAWNED_HINT = (
     "Processes that are spawned cannot see functions and classes of cells. Fork them: "
@@ -71,13 +71,13 @@ def found_for(error: BaseException) -> dict[str, str]:
             _of_notebooks,
             _lost_name,
             _module,
-            _newer_syntax,
             _keyboard,
             _time_zones,
             _memory,
             _program,
             of_network,
             of_host_file,
+            of_other_pythons,
         ):
             found = find(error)
             if found:
@@ -165,27 +165,6 @@ _ELSEWHERE = {
 }
 _SAID = {"null": "None", "true": "True", "false": "False"}
 _ENTITIES = {"lt": "<", "gt": ">", "amp": "&", "quot": '"'}
-_OF_PYTHON_2 = {
-    "xrange": "range",
-    "raw_input": "input",
-    "unicode": "str",
-    "basestring": "str",
-    "long": "int",
-    "unichr": "chr",
-    "reduce": "functools.reduce",
-    "execfile": "exec(open(path).read())",
-    "has_key": "`key in d`",
-    "iteritems": "items",
-    "itervalues": "values",
-    "iterkeys": "keys",
-}
-_SYNTAX_OF_PYTHON_2 = (
-    (r"\n.*\bexcept\b[^:]+, *\w+ *:", "`except Error as e:`"),
-    (r"\n.*\braise\s+[\w.]+ *,", "`raise Error(text)`"),
-    (r"\n.*<>", "`!=`"),
-    (r"\n.*\b\d+L\b", "the number without L"),
-    (r"\n.*\bur[\"']", "the text without u"),
-)
 
 
 def _of_notebooks(error: BaseException) -> _Advice:
@@ -196,6 +175,8 @@ def _of_notebooks(error: BaseException) -> _Advice:
             return {"hint": f"Begin a command of a shell with `!`: `!{name}`; a folder is changed with `%cd`."}
         if name in _ENTITIES:
             return {"hint": f"Write {_ENTITIES[name]} as it is, not as &{name};."}
+        if name == "__file__":
+            return {"hint": "A cell is no file: Path.cwd() is its folder."}
         if name in ("python", "py"):
             return {"hint": "A cell has its code alone: take the word out."}
         if name == "In" and (frames := frames_of(error)):
@@ -206,34 +187,9 @@ def _of_notebooks(error: BaseException) -> _Advice:
             return {
                 "hint": "The last values are kept, as `_`, `__` and `Out[3]`; runtime.output(3) is what cell 3 showed."
             }
-        if name in _OF_PYTHON_2:
-            return {"hint": f"This is Python 3: write {_OF_PYTHON_2[name]}."}
         return {"hint": f"In Python it is {_SAID[name]}; json.loads(text) reads JSON."} if name in _SAID else None
-    if name in _OF_PYTHON_2 and isinstance(error, AttributeError):
-        return {"hint": f"This is Python 3: write {_OF_PYTHON_2[name]}."}
     hint = _ELSEWHERE.get(name.partition(".")[0]) if type(error) in (ImportError, ModuleNotFoundError) else None
     return {"hint": hint} if hint else None
-
-
-# What an older Python cannot read, in what it says about it and the line.
-_NEWER = (
-    ((3, 12), r"""\Af-string.*\n.*\bf(["']).*\{[^}]*\1[^}]*\}""", "the quotes of an f-string do not stand inside {}"),
-    ((3, 12), r"\Af-string.*(backslash|'#')", "no backslash and no # stand inside {} of an f-string"),
-    ((3, 12), r"\n\s*type \w+.*=", "it is written without `type`"),
-    ((3, 12), r"\n\s*(?:async )?(?:def|class) \w+\[", "type parameters are made with typing.TypeVar"),
-    ((3, 14), r"""\n.*\b(?:rt|tr?)["']""", "there are f-strings and no t-strings"),
-)
-
-
-def _newer_syntax(error: BaseException) -> _Advice:
-    if not isinstance(error, SyntaxError):
-        return None
-    said = f"{error.msg}\n{error.text or ''}"
-    told = (what for since, pattern, what in _NEWER if sys.version_info < since and re.search(pattern, said))
-    if old := next((what for pattern, what in _SYNTAX_OF_PYTHON_2 if re.search(pattern, said)), None):
-        return {"hint": f"This is Python 3: write {old}."}
-    version = ".".join(map(str, sys.version_info[:2]))
-    return next(({"hint": f"This is Python {version}: {what}."} for what in told), None)
 
 
 def _lost_name(error: BaseException) -> _Advice:
@@ -256,7 +212,7 @@ def _event_loop(error: BaseException) -> _Advice:
 
 def _module(error: BaseException) -> _Advice:
     if isinstance(error, NotImplementedError) and "multiprocessing.synchronize" in str(error):
-        return {"hint": _NO_PROCESSES}
+        return {"hint": NO_PROCESSES}
     name = getattr(error, "name", None)
     if (
         not isinstance(error, ModuleNotFoundError)
@@ -266,7 +222,7 @@ def _module(error: BaseException) -> _Advice:
         return None
     root = name.partition(".")[0]
     if root in _OF_PROCESSES and sys.platform == "emscripten":
-        return {"hint": _NO_PROCESSES}
+        return {"hint": NO_PROCESSES}
     if root in sys.stdlib_module_names:
         return {"hint": f"The Python of this sandbox has no {root}."}
     if root in sys.modules:

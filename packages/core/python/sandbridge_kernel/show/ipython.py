@@ -348,7 +348,11 @@ class InteractiveShell:
         return cls
 
 
-_PACKAGES = ("IPython", "IPython.core", "IPython.lib", "IPython.utils")
+def set_matplotlib_formats(*_: object, **__: object) -> None:
+    """Figures are shown as PNG."""
+
+
+_PACKAGES = ("matplotlib_inline", "IPython", "IPython.core", "IPython.lib", "IPython.utils")
 _MODULES: dict[str, tuple[str, ...] | None] = {
     **dict.fromkeys(_PACKAGES, ()),
     "IPython": ("get_ipython", "display"),
@@ -356,6 +360,7 @@ _MODULES: dict[str, tuple[str, ...] | None] = {
     "IPython.core.interactiveshell": ("InteractiveShell",),
     "IPython.utils.capture": ("capture_output", "CapturedIO"),
     "IPython.utils.io": ("capture_output", "CapturedIO"),
+    "matplotlib_inline.backend_inline": ("set_matplotlib_formats",),
     **dict.fromkeys(("IPython.display", "IPython.core.display", "IPython.lib.display"), None),
 }
 
@@ -387,4 +392,4 @@ def _of_display() -> dict[str, Any]:
         f"display_{kind.__name__.lower()}": _showing(kind)
         for kind in (HTML, Markdown, Latex, SVG, JSON, Pretty, Javascript)
     }
-    return {**_FUNCTIONS, **showing, **classes, "set_matplotlib_formats": lambda *_, **__: None}
+    return {**_FUNCTIONS, **showing, **classes, "set_matplotlib_formats": set_matplotlib_formats}
