@@ -1,7 +1,7 @@
 // Decides which hosts a jailed server may reach, by the names in its definition. Pure.
-import { isIP } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { isLoopback } from '@sandbridge/core/util/net'
+import { embeddedIpv4, isLoopback } from '@sandbridge/core/util/net'
 import { shortName } from '@sandbridge/core/util/text'
 
 /** The network setting of a definition, unless it is true or false. */
@@ -13,6 +13,8 @@ export interface DomainLists {
 export interface AllowedDomains {
   /** Whether connections to a name or address are allowed at all. */
   allows(host: string, port: number): boolean
+  /** Whether it must not be reached, by any name: also asked of the addresses that a name leads to. */
+  denies(host: string, port: number): boolean
   /** Whether it is named explicitly as a private host: only then may a non-public address be dialled. */
   allowsPrivate(host: string, port: number): boolean
   /** Whether an entry names this machine's loopback. */
@@ -35,20 +37,24 @@ export function allowedDomains(lists: DomainLists): AllowedDomains {
   const denied = (lists.deniedDomains ?? []).map((entry) => parse(entry))
   const some = (patterns: Pattern[], host: string, port: number): boolean =>
     patterns.some((pattern) => matches(pattern, bareHost(host), port))
+  const denies = (host: string, port: number): boolean =>
+    [host, ...embeddedIpv4(bareHost(host))].some((one) => some(denied, one, port))
   const inside = allowed.filter(({ kind, host }) => kind === 'exact' && (isIP(host) !== 0 || isLocal(host)))
   return {
-    allows: (host, port) => some(allowed, host, port) && !some(denied, host, port),
+    allows: (host, port) => some(allowed, host, port) && !denies(host, port),
+    denies,
     allowsPrivate: (host, port) => some(inside, host, port),
     hasLocal: inside.some(({ host }) => isLocal(host) || isLoopback(host)),
   }
 }
 
-/** Normalised for comparison: DNS ignores case and a trailing dot. */
+/** Normalised for comparison: DNS ignores case and a trailing dot, and an IPv6 address has many forms. */
 export function bareHost(host: string): string {
-  return host
+  const bare = host
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '')
     .toLowerCase()
+  return isIPv6(bare) && !bare.includes('%') ? new URL(`http://[${bare}]`).hostname.slice(1, -1) : bare
 }
 
 function parse(entry: string): Pattern {

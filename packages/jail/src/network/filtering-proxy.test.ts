@@ -18,6 +18,7 @@ async function proxyWith(
   allowed: string[],
   answers: string[][],
   visited = (socket: Socket): void => void socket.end('reached'),
+  deniedDomains: string[] = [],
 ) {
   const folder = newFolder()
   const socketPath = path.join(folder, 's')
@@ -39,7 +40,7 @@ async function proxyWith(
   const proxy = await startFilteringProxy({
     socketPath,
     lookup,
-    domains: allowedDomains({ allowedDomains: allowed }),
+    domains: allowedDomains({ allowedDomains: allowed, deniedDomains }),
     onRefused: (host, reason) => refused.push(`${host} ${reason}`),
   })
   onTestFinished(() => {
@@ -75,6 +76,24 @@ it('the filtering proxy looks a name up once, so that a second answer that leads
   const { port, send, visits, lookups } = await proxyWith(['evil.example'], [['192.0.2.1'], ['127.0.0.1']])
   await send(`CONNECT evil.example:${port} HTTP/1.1\r\n\r\n`)
   expect([lookups(), visits()]).toEqual([1, 0])
+})
+
+it.each([
+  ['its name', 'evil.example', '127.0.0.1'],
+  ['the number of its address', '1572395042', '93.184.216.34'],
+  ['another name of its address', 'other.example', '93.184.216.34'],
+  ['a mapped form of its address', '[::ffff:93.184.216.34]', '93.184.216.34'],
+  ['another form of its address', '[2606:2800:220:1:0:0:0:1]', '127.0.0.1'],
+  ['another name that leads to a mapped form', 'other.example', '::ffff:93.184.216.34'],
+])('the filtering proxy refuses a denied host by %s', async (_, host, address) => {
+  const denied = ['evil.example', '93.184.216.34', '[2606:2800:220:1::1]']
+  const { port, refused, send, visits } = await proxyWith(['*', 'localhost'], [[address]], undefined, denied)
+  expect(await send(`CONNECT ${host}:${port} HTTP/1.1\r\n\r\n`)).toMatch(/^HTTP\/1.1 403 /)
+  expect([visits(), refused.length]).toEqual([0, 1])
+  // Control: another host.
+  expect(await send(`CONNECT localhost:${port} HTTP/1.1\r\n\r\n`)).toMatch(
+    address === '127.0.0.1' ? /^HTTP\/1.1 200/ : /403/,
+  )
 })
 
 it('the filtering proxy tunnels to a host that the definition names', async () => {

@@ -63,9 +63,11 @@ export async function startFilteringProxy(options: FilteringProxyOptions): Promi
       lookup(name, { ...lookupOptions, all: true }, (error, addresses) => {
         const [first] = addresses ?? []
         if (error || !first) return callback(error ?? new Error('no address'), '', 0)
-        if (!domains.allowsPrivate(host, port) && !addresses.every(({ address }) => isPublicAddress(address))) {
-          onRefused(shownHost(host), 'leads to an address that is not public')
-          return callback(new RefusedAddressError(), '', 0)
+        const isPublic = domains.allowsPrivate(host, port) || addresses.every(({ address }) => isPublicAddress(address))
+        if (!isPublic || addresses.some(({ address }) => domains.denies(address, port))) {
+          const reason = `leads to an address that is ${isPublic ? 'among its deniedDomains' : 'not public'}`
+          onRefused(shownHost(host), reason)
+          return callback(new RefusedAddressError(reason), '', 0)
         }
         if (lookupOptions.all) callback(null, addresses)
         else callback(null, first.address, first.family)
@@ -158,11 +160,7 @@ function reasonOf({ code }: NodeJS.ErrnoException): string {
   return code === undefined ? '' : ` (${code})`
 }
 
-class RefusedAddressError extends Error {
-  constructor() {
-    super('leads to an address that is not public')
-  }
-}
+class RefusedAddressError extends Error {}
 
 /** Parses `host:port` of a CONNECT, including `[::1]:443`. */
 function authority(text: string): Target | undefined {
