@@ -212,39 +212,37 @@ describe.each(['podman', 'pyodide'] as const)('in %s', (provider) => {
   })
 })
 
-describe('settings of the original', () => {
-  it('settings of the original that differ slightly from ours start the bridge', async () => {
-    const bridge = await startBridge({
-      env: {
-        MCP_BRIDGE_LOG_LEVEL: 'WARN',
-        MCP_BRIDGE_MEMORY: '1.5g',
-        MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '0',
-        MCP_BRIDGE_PIDS: '10',
-        MCP_BRIDGE_TIMEOUT: '500',
-      },
-    })
-    expect(await bridge.run('s = runtime.session()\ns.memoryBytes, s.idleTimeoutSeconds, s.timeoutSeconds')).toBe(
-      '(1610612736, 0, 120)',
-    )
+it('settings of the original that differ slightly from ours start the bridge', async () => {
+  const bridge = await startBridge({
+    env: {
+      MCP_BRIDGE_LOG_LEVEL: 'WARN',
+      MCP_BRIDGE_MEMORY: '1.5g',
+      MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '0',
+      MCP_BRIDGE_PIDS: '10',
+      MCP_BRIDGE_TIMEOUT: '500',
+    },
   })
+  expect(await bridge.run('s = runtime.session()\ns.memoryBytes, s.idleTimeoutSeconds, s.timeoutSeconds')).toBe(
+    '(1610612736, 0, 120)',
+  )
+})
 
-  it('~/MCPs outranks MCP_SERVERS_CONFIG, which may be TOML, and ~/.opencode.json is read', async () => {
-    const home = makeHome({ both: { ...published.everything(), description: 'from MCPs' } })
-    mkdirSync(path.join(home, 'conf'))
-    const { command, args = [] } = published.everything()
-    const table = (name: string) =>
-      `[mcp_servers.${name}]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify([...args, name])}\ndescription = "from TOML"\n`
-    writeFileSync(path.join(home, 'conf/servers.toml'), table('both') + table('alone'))
-    writeFileSync(
-      path.join(home, '.opencode.json'),
-      JSON.stringify({ mcpServers: { old: { type: 'stdio', command, args: [...args, 'old'], env: ['A=b'] } } }),
-    )
-    const bridge = await startBridge({ home, env: { MCP_SERVERS_CONFIG: path.join(home, 'conf/servers.toml') } })
-    const found = await bridge.run('{s["name"]: s["description"] for s in runtime.discovered_servers(detailed=True)}')
-    expect(found).toContain("'both': 'from MCPs'")
-    expect(found).toContain("'alone': 'from TOML'")
-    expect(found).toContain("'old'")
-  })
+it('~/MCPs outranks MCP_SERVERS_CONFIG, which may be TOML, and ~/.opencode.json is read', async () => {
+  const home = makeHome({ both: { ...published.everything(), description: 'from MCPs' } })
+  mkdirSync(path.join(home, 'conf'))
+  const { command, args = [] } = published.everything()
+  const table = (name: string) =>
+    `[mcp_servers.${name}]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify([...args, name])}\ndescription = "from TOML"\n`
+  writeFileSync(path.join(home, 'conf/servers.toml'), table('both') + table('alone'))
+  writeFileSync(
+    path.join(home, '.opencode.json'),
+    JSON.stringify({ mcpServers: { old: { type: 'stdio', command, args: [...args, 'old'], env: ['A=b'] } } }),
+  )
+  const bridge = await startBridge({ home, env: { MCP_SERVERS_CONFIG: path.join(home, 'conf/servers.toml') } })
+  const found = await bridge.run('{s["name"]: s["description"] for s in runtime.discovered_servers(detailed=True)}')
+  expect(found).toContain("'both': 'from MCPs'")
+  expect(found).toContain("'alone': 'from TOML'")
+  expect(found).toContain("'old'")
 })
 
 it('doctor names the settings that have no effect here', async () => {

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { fixtureServer, makeHome, REAL_SANDBOX, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
 import { needsLinux, needsRoot, skip } from '@sandbridge/core/test/support/needs.ts'
@@ -39,62 +39,60 @@ const save = (name: string) =>
 
 const remember = `try:\n    runtime.save_memory("a", 1)\nexcept runtime.MCPError as error:\n    print(error)`
 
-describe('a bridge', () => {
-  it('a bridge whose disk is full runs cells and calls, says what it could not keep, and goes on when there is room', async () => {
-    const { home, disk, env } = homeOnDisk()
-    const first = await startBridge({ home, env })
-    expect(await first.run(save('before.txt'))).toContain('1')
-    const ballast = path.join(disk, 'ballast')
-    spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=4096'])
-    // The same holds for a bridge that starts now, without a cache.
-    const second = await startBridge({ home, env })
-    const told: TestBridge[] = []
-    const run = async (bridge: TestBridge, code: string): Promise<string> => {
-      const [text = '', ...notes] = (await bridge.run(code)).split('\n[sandbridge: The audit log cannot be')
-      for (const note of notes) if (note.includes('the disk is full')) told.push(bridge)
-      return text
-    }
-    for (const bridge of [first, second]) {
-      expect(await run(bridge, 'await mcp_good.echo(text="hi")')).toBe("'hi'")
-      expect(await run(bridge, save('after.txt'))).toMatch(/^STATE_UNWRITABLE .*disk is full/)
-      expect(await run(bridge, 'runtime.open_artifact("before.txt").text()[:3]')).toContain('xxx')
-      expect(await run(bridge, remember)).toMatch(/disk is full. Nothing was changed/)
-      expect(await run(bridge, 'open("/projects/x", "w").write("x" * 9_999) and None')).toMatch(/disk is full/)
-      expect(readdirSync(path.join(disk, 'state/.sandbridge')).filter((name) => name.endsWith('.lock'))).toEqual([])
-    }
-    // The record is written in batches, so the failure may be known only some cells later. Each session is told once.
-    await expect
-      .poll(async () => await run(second, '1').then(() => told.includes(second)), { timeout: 30_000 })
-      .toBe(true)
-    for (const bridge of [first, second]) await run(bridge, '1')
-    expect(told.includes(first)).toBe(true)
-    rmSync(ballast)
-    expect(await second.run(save('after.txt'))).toContain('1')
-    expect(await first.run('await mcp_good.echo(text="again")')).toBe("'again'")
-  })
+it('a bridge whose disk is full runs cells and calls, says what it could not keep, and goes on when there is room', async () => {
+  const { home, disk, env } = homeOnDisk()
+  const first = await startBridge({ home, env })
+  expect(await first.run(save('before.txt'))).toContain('1')
+  const ballast = path.join(disk, 'ballast')
+  spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=4096'])
+  // The same holds for a bridge that starts now, without a cache.
+  const second = await startBridge({ home, env })
+  const told: TestBridge[] = []
+  const run = async (bridge: TestBridge, code: string): Promise<string> => {
+    const [text = '', ...notes] = (await bridge.run(code)).split('\n[sandbridge: The audit log cannot be')
+    for (const note of notes) if (note.includes('the disk is full')) told.push(bridge)
+    return text
+  }
+  for (const bridge of [first, second]) {
+    expect(await run(bridge, 'await mcp_good.echo(text="hi")')).toBe("'hi'")
+    expect(await run(bridge, save('after.txt'))).toMatch(/^STATE_UNWRITABLE .*disk is full/)
+    expect(await run(bridge, 'runtime.open_artifact("before.txt").text()[:3]')).toContain('xxx')
+    expect(await run(bridge, remember)).toMatch(/disk is full. Nothing was changed/)
+    expect(await run(bridge, 'open("/projects/x", "w").write("x" * 9_999) and None')).toMatch(/disk is full/)
+    expect(readdirSync(path.join(disk, 'state/.sandbridge')).filter((name) => name.endsWith('.lock'))).toEqual([])
+  }
+  // The record is written in batches, so the failure may be known only some cells later. Each session is told once.
+  await expect
+    .poll(async () => await run(second, '1').then(() => told.includes(second)), { timeout: 30_000 })
+    .toBe(true)
+  for (const bridge of [first, second]) await run(bridge, '1')
+  expect(told.includes(first)).toBe(true)
+  rmSync(ballast)
+  expect(await second.run(save('after.txt'))).toContain('1')
+  expect(await first.run('await mcp_good.echo(text="again")')).toBe("'again'")
+})
 
-  it('a bridge that may not write its folders runs cells and calls, and says what it could not keep', async () => {
-    const { home, disk, mount, env } = homeOnDisk()
-    const kept = await startBridge({ home, env })
-    expect(await kept.run(save('before.txt'))).toContain('1')
-    await kept.client.close()
-    // A resident has files there until it ends, some time after its client.
-    await until(() => mount('-o', 'remount,ro'))
-    expect(spawnSync('touch', [path.join(disk, 'x')]).status).not.toBe(0)
-    const bridge = await startBridge({ home, env })
-    expect(await bridge.run('await mcp_good.echo(text="hi")')).toMatch(/^'hi'/)
-    expect(await bridge.run(save('after.txt'))).toMatch(/^STATE_UNWRITABLE .*read-only/)
-    expect(await bridge.run('runtime.open_artifact("before.txt").text()[:3]')).toContain('xxx')
-    expect(existsSync(path.join(disk, 'state/.sandbridge/artifacts/after.txt'))).toBe(false)
-  })
+it('a bridge that may not write its folders runs cells and calls, and says what it could not keep', async () => {
+  const { home, disk, mount, env } = homeOnDisk()
+  const kept = await startBridge({ home, env })
+  expect(await kept.run(save('before.txt'))).toContain('1')
+  await kept.client.close()
+  // A resident has files there until it ends, some time after its client.
+  await until(() => mount('-o', 'remount,ro'))
+  expect(spawnSync('touch', [path.join(disk, 'x')]).status).not.toBe(0)
+  const bridge = await startBridge({ home, env })
+  expect(await bridge.run('await mcp_good.echo(text="hi")')).toMatch(/^'hi'/)
+  expect(await bridge.run(save('after.txt'))).toMatch(/^STATE_UNWRITABLE .*read-only/)
+  expect(await bridge.run('runtime.open_artifact("before.txt").text()[:3]')).toContain('xxx')
+  expect(existsSync(path.join(disk, 'state/.sandbridge/artifacts/after.txt'))).toBe(false)
+})
 
-  it('a bridge with 64 file descriptors runs cells and calls', async () => {
-    needsLinux('it limits a process that runs')
-    const bridge = await startHttpBridge({ ownProcess: true, servers, env: { MCP_BRIDGE_POOL: '0' } })
-    const { status } = spawnSync('prlimit', ['--pid', String(bridge.pid), '--nofile=64'])
-    if (status !== 0) skip('prlimit is not here')
-    const clients = await Promise.all(Array.from({ length: 3 }, () => bridge.connect('modern')))
-    const answers = await Promise.all(clients.map((client) => client.run('await mcp_good.echo(text="hi")')))
-    expect(answers).toEqual(clients.map(() => expect.stringContaining("'hi'")))
-  })
+it('a bridge with 64 file descriptors runs cells and calls', async () => {
+  needsLinux('it limits a process that runs')
+  const bridge = await startHttpBridge({ ownProcess: true, servers, env: { MCP_BRIDGE_POOL: '0' } })
+  const { status } = spawnSync('prlimit', ['--pid', String(bridge.pid), '--nofile=64'])
+  if (status !== 0) skip('prlimit is not here')
+  const clients = await Promise.all(Array.from({ length: 3 }, () => bridge.connect('modern')))
+  const answers = await Promise.all(clients.map((client) => client.run('await mcp_good.echo(text="hi")')))
+  expect(answers).toEqual(clients.map(() => expect.stringContaining("'hi'")))
 })

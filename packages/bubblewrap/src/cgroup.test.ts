@@ -2,7 +2,7 @@
 // packages/bubblewrap/test/contract/bubblewrap-cgroup.test.ts tests the real kernel.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { Cgroup, findCgroupParent } from './cgroup.ts'
 import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
 
@@ -20,30 +20,28 @@ function hierarchy(controllers: Record<string, string>, membership = '0::/user/a
   return { root, find: () => findCgroupParent(root, membershipFile) }
 }
 
-describe('the folder for control groups', () => {
-  it('control groups are made in the nearest folder whose memory and process limits can be delegated', async () => {
-    const { root, find } = hierarchy({ 'user/app/ours': 'cpu', 'user/app': 'cpu memory pids', user: 'cpu memory pids' })
-    expect(await find()).toBe(path.join(root, 'user/app'))
-    expect(readFileSync(path.join(root, 'user/app/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids')
-  })
+it('control groups are made in the nearest folder whose memory and process limits can be delegated', async () => {
+  const { root, find } = hierarchy({ 'user/app/ours': 'cpu', 'user/app': 'cpu memory pids', user: 'cpu memory pids' })
+  expect(await find()).toBe(path.join(root, 'user/app'))
+  expect(readFileSync(path.join(root, 'user/app/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids')
+})
 
-  it.each([
-    ['there are no limits to hand on', { 'user/app': 'cpu', user: 'memory' }, undefined],
-    ['this is cgroup v1', { user: 'memory pids' }, '4:memory:/user\n'],
-    ['this process is outside of what is mounted here', { user: 'memory pids' }, '0::/../../other\n'],
-    ['nothing is known of this process', { user: 'memory pids' }, ''],
-  ])('control groups are not used where %s', async (_why, controllers, membership) => {
-    expect(await hierarchy(controllers, membership).find()).toBeUndefined()
-  })
+it.each([
+  ['there are no limits to hand on', { 'user/app': 'cpu', user: 'memory' }, undefined],
+  ['this is cgroup v1', { user: 'memory pids' }, '4:memory:/user\n'],
+  ['this process is outside of what is mounted here', { user: 'memory pids' }, '0::/../../other\n'],
+  ['nothing is known of this process', { user: 'memory pids' }, ''],
+])('control groups are not used where %s', async (_why, controllers, membership) => {
+  expect(await hierarchy(controllers, membership).find()).toBeUndefined()
+})
 
-  it('control groups that a killed bridge left behind are removed, and none of a running bridge', async () => {
-    const { root, find } = hierarchy({ user: 'memory pids' })
-    const names = [`sandbridge-${process.pid}-a`, 'sandbridge-4194305-b', 'other']
-    for (const name of names) mkdirSync(path.join(root, 'user', name))
-    await find()
-    const left = readdirSync(path.join(root, 'user')).filter((name) => !name.startsWith('cgroup.'))
-    expect(left.toSorted()).toEqual(['app', 'other', `sandbridge-${process.pid}-a`])
-  })
+it('control groups that a killed bridge left behind are removed, and none of a running bridge', async () => {
+  const { root, find } = hierarchy({ user: 'memory pids' })
+  const names = [`sandbridge-${process.pid}-a`, 'sandbridge-4194305-b', 'other']
+  for (const name of names) mkdirSync(path.join(root, 'user', name))
+  await find()
+  const left = readdirSync(path.join(root, 'user')).filter((name) => !name.startsWith('cgroup.'))
+  expect(left.toSorted()).toEqual(['app', 'other', `sandbridge-${process.pid}-a`])
 })
 
 it('a control group has its limits before anything runs in it, and its command joins it first', async () => {

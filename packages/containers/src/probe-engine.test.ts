@@ -154,41 +154,39 @@ describe('probeEngine', () => {
   })
 })
 
-describe('startPodmanMachine', () => {
-  const machine = (list: object[], start: Partial<CommandResult> = {}) => {
-    const commands: string[] = []
-    const run = async (_command: string, args: readonly string[]) => {
-      commands.push(args.join(' '))
-      return said(args[1] === 'list' ? { stdout: JSON.stringify(list) } : start)()
-    }
-    return { commands, run }
+const machine = (list: object[], start: Partial<CommandResult> = {}) => {
+  const commands: string[] = []
+  const run = async (_command: string, args: readonly string[]) => {
+    commands.push(args.join(' '))
+    return said(args[1] === 'list' ? { stdout: JSON.stringify(list) } : start)()
   }
+  return { commands, run }
+}
 
-  it('startPodmanMachine starts the default machine, and does nothing else', async () => {
-    const { commands, run } = machine([
-      { Name: 'other' },
-      { Name: 'podman-machine-default*', Default: true, Running: false },
-    ])
-    const progress: string[] = []
-    await startPodmanMachine((message) => progress.push(message), run)
-    expect(commands).toEqual(['machine list --format json', 'machine start podman-machine-default'])
-    expect(progress).toHaveLength(1)
-  })
+it('startPodmanMachine starts the default machine, and does nothing else', async () => {
+  const { commands, run } = machine([
+    { Name: 'other' },
+    { Name: 'podman-machine-default*', Default: true, Running: false },
+  ])
+  const progress: string[] = []
+  await startPodmanMachine((message) => progress.push(message), run)
+  expect(commands).toEqual(['machine list --format json', 'machine start podman-machine-default'])
+  expect(progress).toHaveLength(1)
+})
 
-  it('startPodmanMachine leaves a running machine alone', async () => {
-    const { commands, run } = machine([{ Name: 'a', Running: true }])
-    await startPodmanMachine(undefined, run)
-    expect(commands).toEqual(['machine list --format json'])
-  })
+it('startPodmanMachine leaves a running machine alone', async () => {
+  const { commands, run } = machine([{ Name: 'a', Running: true }])
+  await startPodmanMachine(undefined, run)
+  expect(commands).toEqual(['machine list --format json'])
+})
 
-  it('startPodmanMachine creates no machine', async () => {
-    const { commands, run } = machine([])
-    await expect(startPodmanMachine(undefined, run)).rejects.toMatchObject({ code: 'SANDBOX_ENGINE_MISSING' })
-    expect(commands).toHaveLength(1)
-  })
+it('startPodmanMachine creates no machine', async () => {
+  const { commands, run } = machine([])
+  await expect(startPodmanMachine(undefined, run)).rejects.toMatchObject({ code: 'SANDBOX_ENGINE_MISSING' })
+  expect(commands).toHaveLength(1)
+})
 
-  it('startPodmanMachine reports why a machine does not start', async () => {
-    const { run } = machine([{ Name: 'a' }], { code: 125, stderr: 'Error: qemu is missing' })
-    await expect(startPodmanMachine(undefined, run)).rejects.toThrow(/qemu is missing/)
-  })
+it('startPodmanMachine reports why a machine does not start', async () => {
+  const { run } = machine([{ Name: 'a' }], { code: 125, stderr: 'Error: qemu is missing' })
+  await expect(startPodmanMachine(undefined, run)).rejects.toThrow(/qemu is missing/)
 })

@@ -37,20 +37,18 @@ describe('without a sandbox', () => {
   })
 })
 
-describe('what doctor tries', () => {
-  it('doctor says that a CPU limit cannot be tried on a machine with no more CPUs, and says nothing without a limit', async () => {
-    const [finding] = await tryCpus(bare, { cpus: cpus().length })
-    expect(finding).toMatchObject({ level: 'ok', message: expect.stringContaining('cannot be tried') as string })
-    expect(await tryCpus(bare, { cpus: undefined })).toEqual([])
-  })
+it('doctor says that a CPU limit cannot be tried on a machine with no more CPUs, and says nothing without a limit', async () => {
+  const [finding] = await tryCpus(bare, { cpus: cpus().length })
+  expect(finding).toMatchObject({ level: 'ok', message: expect.stringContaining('cannot be tried') as string })
+  expect(await tryCpus(bare, { cpus: undefined })).toEqual([])
+})
 
-  it('doctor reports a broken sandbox when an endless cell is not stopped', async () => {
-    expect(await tryEndless(ended('timeout'))).toMatchObject({ level: 'ok' })
-    expect(await tryEndless(ended('killed'))).toMatchObject({ level: 'broken' })
-  })
+it('doctor reports a broken sandbox when an endless cell is not stopped', async () => {
+  expect(await tryEndless(ended('timeout'))).toMatchObject({ level: 'ok' })
+  expect(await tryEndless(ended('killed'))).toMatchObject({ level: 'broken' })
+})
 
-  it('doctor says when the time limit could not be tried', async () => {
-    expect(await tryFilter(ended('error'))).toMatchObject({ level: 'warning', check: 'seccomp' })
-    expect(await tryProcesses(ended('timeout'), { pidsCount: 16 })).toMatchObject({ level: 'warning' })
-  })
+it('doctor says when the time limit could not be tried', async () => {
+  expect(await tryFilter(ended('error'))).toMatchObject({ level: 'warning', check: 'seccomp' })
+  expect(await tryProcesses(ended('timeout'), { pidsCount: 16 })).toMatchObject({ level: 'warning' })
 })

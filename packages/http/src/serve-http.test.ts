@@ -54,81 +54,79 @@ describe('who has the token is let in, and nobody else', () => {
   })
 })
 
-describe('a page of another site, in a browser on this machine', () => {
-  it.each([
-    ['localhost', 200],
-    ['127.0.0.1', 200],
-    ['[::1]', 200],
-    ['evil.example', 403],
-    ['localhost.evil.example', 403],
-    ['192.168.1.5', 403],
-    ['127.1', 403],
-    ['2130706433', 403],
-    ['0x7f000001', 403],
-    ['0177.0.0.1', 403],
-    ['127.0.0.1.', 403],
-    ['localhost.', 403],
-    ['127.0.0.2', 403],
-    ['[::ffff:127.0.0.1]', 403],
-    ['user@localhost', 403],
-    ['LOCALHOST', 200],
-  ])('a web page cannot connect by a name that means this machine: Host %s', async (host, expected) => {
-    const { port, status } = await serve()
-    expect(await status({ headers: { host: `${host}:${port}` } })).toBe(expected)
-  })
+it.each([
+  ['localhost', 200],
+  ['127.0.0.1', 200],
+  ['[::1]', 200],
+  ['evil.example', 403],
+  ['localhost.evil.example', 403],
+  ['192.168.1.5', 403],
+  ['127.1', 403],
+  ['2130706433', 403],
+  ['0x7f000001', 403],
+  ['0177.0.0.1', 403],
+  ['127.0.0.1.', 403],
+  ['localhost.', 403],
+  ['127.0.0.2', 403],
+  ['[::ffff:127.0.0.1]', 403],
+  ['user@localhost', 403],
+  ['LOCALHOST', 200],
+])('a web page cannot connect by a name that means this machine: Host %s', async (host, expected) => {
+  const { port, status } = await serve()
+  expect(await status({ headers: { host: `${host}:${port}` } })).toBe(expected)
+})
 
-  it.each([
-    ['http://localhost:3000', 200],
-    ['http://127.0.0.1', 200],
-    ['https://evil.example', 403],
-    ['http://localhost.evil.example', 403],
-    ['null', 403],
-    ['http://[::1]:8080', 200],
-    ['http://localhost\\@evil.example', 403],
-    ['http://localhost@evil.example', 403],
-    ['http://localhost/', 403],
-    ['http://localhost:99999', 403],
-    ['http://127.1', 403],
-    ['http://localhost http://evil.example', 403],
-    ['chrome-extension://localhost', 403],
-    ['file://localhost', 403],
-    ['', 403],
-  ])('a web page cannot connect: Origin %s', async (origin, expected) => {
-    const { status } = await serve()
-    expect(await status({ headers: { origin } })).toBe(expected)
-  })
+it.each([
+  ['http://localhost:3000', 200],
+  ['http://127.0.0.1', 200],
+  ['https://evil.example', 403],
+  ['http://localhost.evil.example', 403],
+  ['null', 403],
+  ['http://[::1]:8080', 200],
+  ['http://localhost\\@evil.example', 403],
+  ['http://localhost@evil.example', 403],
+  ['http://localhost/', 403],
+  ['http://localhost:99999', 403],
+  ['http://127.1', 403],
+  ['http://localhost http://evil.example', 403],
+  ['chrome-extension://localhost', 403],
+  ['file://localhost', 403],
+  ['', 403],
+])('a web page cannot connect: Origin %s', async (origin, expected) => {
+  const { status } = await serve()
+  expect(await status({ headers: { origin } })).toBe(expected)
+})
 
-  it.each(['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`])(
-    'a repeated header is refused, even with the same value: %s',
-    async (header) => {
-      const { port } = await serve()
-      const once = ['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`]
-      const answerTo = async (...lines: string[]) =>
-        text(await openSocket(port, ['PUT /mcp HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n')))
-      // Control: sent once, each header is accepted.
-      expect(await answerTo(...once)).toContain('HTTP/1.1 405')
-      const refused = await answerTo(...once, header)
-      expect(refused).toContain('HTTP/1.1 400')
-      expect(refused).toContain('Send one')
-    },
-  )
+it.each(['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`])(
+  'a repeated header is refused, even with the same value: %s',
+  async (header) => {
+    const { port } = await serve()
+    const once = ['Host: localhost', 'Origin: http://localhost', `Authorization: Bearer ${TOKEN}`]
+    const answerTo = async (...lines: string[]) =>
+      text(await openSocket(port, ['PUT /mcp HTTP/1.1', ...lines, 'Connection: close', '', ''].join('\r\n')))
+    // Control: sent once, each header is accepted.
+    expect(await answerTo(...once)).toContain('HTTP/1.1 405')
+    const refused = await answerTo(...once, header)
+    expect(refused).toContain('HTTP/1.1 400')
+    expect(refused).toContain('Send one')
+  },
+)
 
-  it('another loopback address is accepted as Host where the bridge listens on it', async () => {
-    needsLinux('it has all of 127.0.0.0/8')
-    const { port, status } = await serve({ host: '127.0.0.2' })
-    expect(await status({ headers: { host: `127.0.0.2:${port}` } })).toBe(200)
-    expect(await status({ headers: { host: `evil.example:${port}` } })).toBe(403)
-  })
+it('another loopback address is accepted as Host where the bridge listens on it', async () => {
+  needsLinux('it has all of 127.0.0.0/8')
+  const { port, status } = await serve({ host: '127.0.0.2' })
+  expect(await status({ headers: { host: `127.0.0.2:${port}` } })).toBe(200)
+  expect(await status({ headers: { host: `evil.example:${port}` } })).toBe(403)
+})
 
-  it('Host may also be an address, or the name of this machine, where other machines can connect', async () => {
-    const { port, status } = await serve({ host: '0.0.0.0' })
-    const as = (host: string) => status({ headers: { host: `${host}:${port}` } })
-    expect(await as('192.168.1.5')).toBe(200)
-    expect(await as('[fe80::1]')).toBe(200)
-    expect(await as(hostname())).toBe(200)
-    expect(await as('evil.example')).toBe(403)
-    expect(await as('192.168.1.5.evil.example')).toBe(403)
-  })
+it('Host may also be an address, or the name of this machine, where other machines can connect', async () => {
+  const { port, status } = await serve({ host: '0.0.0.0' })
+  const as = (host: string) => status({ headers: { host: `${host}:${port}` } })
+  expect(await as('192.168.1.5')).toBe(200)
+  expect(await as('[fe80::1]')).toBe(200)
+  expect(await as(hostname())).toBe(200)
+  expect(await as('evil.example')).toBe(403)
+  expect(await as('192.168.1.5.evil.example')).toBe(403)
 })
 
 it.each(['', 'nonsense', '{', 'null', '42', '"x"', '[]', '{}', '[null]', '{"jsonrpc":"2.0"}', '{"__proto__":{}}'])(
@@ -157,31 +155,29 @@ it.each([
   expect(await status(options)).toBe(expected)
 })
 
-describe('a supervisor without a token', () => {
-  const bare = (address: string, options: SendOptions = {}): SendOptions => ({
-    path: address,
-    method: 'GET',
-    ...options,
-    headers: { authorization: '', ...options.headers },
-  })
+const bare = (address: string, options: SendOptions = {}): SendOptions => ({
+  path: address,
+  method: 'GET',
+  ...options,
+  headers: { authorization: '', ...options.headers },
+})
 
-  it('a supervisor without a token can ask whether the process is up and accepts work, and nothing else', async () => {
-    const { send, status } = await serve()
-    expect(await send(bare('/healthz'))).toMatchObject({ status: 200, body: 'ok\n' })
-    await expect.poll(() => status(bare('/readyz')), { timeout: 20_000 }).toBe(200)
-    expect(await send(bare('/readyz'))).toMatchObject({ status: 200, body: 'ok\n' })
-    expect(await send(bare('/readyz', { method: 'HEAD' }))).toMatchObject({ status: 200, body: '' })
-    // Control: all other paths need a token, even with the same prefix.
-    expect(await status(bare('/mcp'))).toBe(401)
-    expect(await status(bare('/healthz/mcp'))).toBe(404)
-  })
+it('a supervisor without a token can ask whether the process is up and accepts work, and nothing else', async () => {
+  const { send, status } = await serve()
+  expect(await send(bare('/healthz'))).toMatchObject({ status: 200, body: 'ok\n' })
+  await expect.poll(() => status(bare('/readyz')), { timeout: 20_000 }).toBe(200)
+  expect(await send(bare('/readyz'))).toMatchObject({ status: 200, body: 'ok\n' })
+  expect(await send(bare('/readyz', { method: 'HEAD' }))).toMatchObject({ status: 200, body: '' })
+  // Control: all other paths need a token, even with the same prefix.
+  expect(await status(bare('/mcp'))).toBe(401)
+  expect(await status(bare('/healthz/mcp'))).toBe(404)
+})
 
-  it('a supervisor without a token cannot use another name, come from a web page, or write', async () => {
-    const { status } = await serve()
-    for (const address of ['/healthz', '/readyz']) {
-      expect(await status(bare(address, { headers: { host: 'evil.example' } }))).toBe(403)
-      expect(await status(bare(address, { headers: { origin: 'https://evil.example' } }))).toBe(403)
-      expect(await status(bare(address, { method: 'POST' }))).toBe(405)
-    }
-  })
+it('a supervisor without a token cannot use another name, come from a web page, or write', async () => {
+  const { status } = await serve()
+  for (const address of ['/healthz', '/readyz']) {
+    expect(await status(bare(address, { headers: { host: 'evil.example' } }))).toBe(403)
+    expect(await status(bare(address, { headers: { origin: 'https://evil.example' } }))).toBe(403)
+    expect(await status(bare(address, { method: 'POST' }))).toBe(405)
+  }
 })

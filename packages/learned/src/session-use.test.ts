@@ -44,111 +44,107 @@ function opened(by = learned) {
 const linesOf = async (query = 'create issue'): Promise<(string | undefined)[]> =>
   (await known.search(query, { learned, limit: 10 })).map(({ worked }) => worked)
 
-describe('arguments that worked', () => {
-  it('a search shows the arguments of a call that worked after an error with others', async () => {
-    const session = opened()
-    session.fails('create-issue', { title: 'one' })
-    session.calls('create-issue', { title: 'one', body: 'two' })
-    expect((await linesOf())[0]).toBe('create_issue(title=str, body=str)')
-  })
-
-  it('an error that the server sends in place of a result counts as well', async () => {
-    const session = opened()
-    session.throws('create-issue', { title: 'one' }, new BridgeError('TOOL_FAILED', 'refused'))
-    session.calls('create-issue', { title: 'one', body: 'two' })
-    expect((await linesOf())[0]).toBeDefined()
-  })
-
-  it.each([
-    ['no error came before', () => {}],
-    [
-      'the arguments have the same shape',
-      (session: ReturnType<typeof opened>) => session.fails('create-issue', { title: '', body: '' }),
-    ],
-    ['another tool failed', (session: ReturnType<typeof opened>) => session.fails('list-issues', {})],
-    [
-      'the server was not reached',
-      (session: ReturnType<typeof opened>) =>
-        session.throws('create-issue', { title: '' }, new BridgeError('UPSTREAM_UNREACHABLE', 'gone')),
-    ],
-    ['another session failed', () => opened().fails('create-issue', { title: '' })],
-  ])('a call that worked is not shown when %s', async (_, before) => {
-    const session = opened()
-    before(session)
-    session.calls('create-issue', { title: 'one', body: 'two' })
-    expect(await linesOf()).toEqual([undefined, undefined])
-  })
-
-  it('a tool whose definition has changed loses its line', async () => {
-    const session = opened()
-    session.fails('create-issue', { title: 'one' })
-    session.calls('create-issue', { title: 'one', body: 'two' })
-    known.toolsChanged('GitHub', { tools: [{ ...GITHUB[0]!, description: 'Other' }, GITHUB[1]!] })
-    expect(await linesOf()).toEqual([undefined, undefined])
-  })
+it('a search shows the arguments of a call that worked after an error with others', async () => {
+  const session = opened()
+  session.fails('create-issue', { title: 'one' })
+  session.calls('create-issue', { title: 'one', body: 'two' })
+  expect((await linesOf())[0]).toBe('create_issue(title=str, body=str)')
 })
 
-describe('searches that led to a call', () => {
-  /** Finds both tools, and `list_issues` first. */
-  const QUERY = 'show the list of pending complaints'
-  const first = async (query = QUERY, options = {}): Promise<string> =>
-    (await known.search(query, { learned, ...options }))[0]!.tool
+it('an error that the server sends in place of a result counts as well', async () => {
+  const session = opened()
+  session.throws('create-issue', { title: 'one' }, new BridgeError('TOOL_FAILED', 'refused'))
+  session.calls('create-issue', { title: 'one', body: 'two' })
+  expect((await linesOf())[0]).toBeDefined()
+})
 
-  it('a tool that was called after a search comes first in the next alike search', async () => {
-    const session = opened()
-    await session.search(QUERY)
-    // Control: nothing is learned by the search alone.
-    expect(await first()).toBe('list-issues')
-    session.calls('create-issue', { title: 'one' })
-    expect(await first()).toBe('create-issue')
-    expect(await first('list of all issues')).toBe('list-issues')
-  })
+it.each([
+  ['no error came before', () => {}],
+  [
+    'the arguments have the same shape',
+    (session: ReturnType<typeof opened>) => session.fails('create-issue', { title: '', body: '' }),
+  ],
+  ['another tool failed', (session: ReturnType<typeof opened>) => session.fails('list-issues', {})],
+  [
+    'the server was not reached',
+    (session: ReturnType<typeof opened>) =>
+      session.throws('create-issue', { title: '' }, new BridgeError('UPSTREAM_UNREACHABLE', 'gone')),
+  ],
+  ['another session failed', () => opened().fails('create-issue', { title: '' })],
+])('a call that worked is not shown when %s', async (_, before) => {
+  const session = opened()
+  before(session)
+  session.calls('create-issue', { title: 'one', body: 'two' })
+  expect(await linesOf()).toEqual([undefined, undefined])
+})
 
-  it.each([
-    ['failed', (session: ReturnType<typeof opened>) => session.fails('create-issue', { title: '' })],
-    ['was of another session', () => opened().calls('create-issue', { title: '' })],
-  ])('a search teaches nothing when the call %s', async (_, call) => {
-    const session = opened()
-    await session.search(QUERY)
-    call(session)
-    expect(await first()).toBe('list-issues')
-  })
+it('a tool whose definition has changed loses its line', async () => {
+  const session = opened()
+  session.fails('create-issue', { title: 'one' })
+  session.calls('create-issue', { title: 'one', body: 'two' })
+  known.toolsChanged('GitHub', { tools: [{ ...GITHUB[0]!, description: 'Other' }, GITHUB[1]!] })
+  expect(await linesOf()).toEqual([undefined, undefined])
+})
 
-  it('a search teaches nothing of a tool that was called before it, and an old search nothing at all', async () => {
-    const session = opened()
-    session.calls('create-issue', { title: '' })
-    await session.search(QUERY)
-    session.calls('create-issue', { title: '' })
-    const other = opened()
-    await other.search(QUERY)
-    for (let at = 0; at < 5; at += 1) await other.search('zzz')
-    other.calls('create-issue', { title: '' })
-    expect(await first()).toBe('list-issues')
-  })
+/** Finds both tools, and `list_issues` first. */
+const QUERY = 'show the list of pending complaints'
+const first = async (query = QUERY, options = {}): Promise<string> =>
+  (await known.search(query, { learned, ...options }))[0]!.tool
 
-  it('a tool that a rule denies, or that is out of scope, is not found by what was learned', async () => {
-    const session = opened()
-    await session.search(QUERY)
-    session.calls('create-issue', { title: '' })
-    const strict = catalog({ standing: ({ name }) => (name === 'create-issue' ? 'denied' : 'allowed') })
-    await strict.tools('GitHub')
-    const found = async (from: Catalog, servers: string[]) =>
-      (await from.search(QUERY, { learned, servers })).map(({ tool }) => tool)
-    // Control: without the rule, in scope.
-    expect(await found(known, ['GitHub'])).toContain('create-issue')
-    expect(await found(strict, ['GitHub'])).not.toContain('create-issue')
-    expect(await found(known, ['files'])).not.toContain('create-issue')
-  })
+it('a tool that was called after a search comes first in the next alike search', async () => {
+  const session = opened()
+  await session.search(QUERY)
+  // Control: nothing is learned by the search alone.
+  expect(await first()).toBe('list-issues')
+  session.calls('create-issue', { title: 'one' })
+  expect(await first()).toBe('create-issue')
+  expect(await first('list of all issues')).toBe('list-issues')
+})
 
-  it('a server with another definition has what was learned of the first one no more', async () => {
-    const session = opened()
-    await session.search(QUERY)
-    session.calls('create-issue', { title: '' })
-    const transport = { type: 'stdio' as const, command: 'other', args: [], env: {} }
-    known.redefine([definition('GitHub', { transport })])
-    known.toolsChanged('GitHub', { tools: GITHUB })
-    expect(await first()).toBe('list-issues')
-  })
+it.each([
+  ['failed', (session: ReturnType<typeof opened>) => session.fails('create-issue', { title: '' })],
+  ['was of another session', () => opened().calls('create-issue', { title: '' })],
+])('a search teaches nothing when the call %s', async (_, call) => {
+  const session = opened()
+  await session.search(QUERY)
+  call(session)
+  expect(await first()).toBe('list-issues')
+})
+
+it('a search teaches nothing of a tool that was called before it, and an old search nothing at all', async () => {
+  const session = opened()
+  session.calls('create-issue', { title: '' })
+  await session.search(QUERY)
+  session.calls('create-issue', { title: '' })
+  const other = opened()
+  await other.search(QUERY)
+  for (let at = 0; at < 5; at += 1) await other.search('zzz')
+  other.calls('create-issue', { title: '' })
+  expect(await first()).toBe('list-issues')
+})
+
+it('a tool that a rule denies, or that is out of scope, is not found by what was learned', async () => {
+  const session = opened()
+  await session.search(QUERY)
+  session.calls('create-issue', { title: '' })
+  const strict = catalog({ standing: ({ name }) => (name === 'create-issue' ? 'denied' : 'allowed') })
+  await strict.tools('GitHub')
+  const found = async (from: Catalog, servers: string[]) =>
+    (await from.search(QUERY, { learned, servers })).map(({ tool }) => tool)
+  // Control: without the rule, in scope.
+  expect(await found(known, ['GitHub'])).toContain('create-issue')
+  expect(await found(strict, ['GitHub'])).not.toContain('create-issue')
+  expect(await found(known, ['files'])).not.toContain('create-issue')
+})
+
+it('a server with another definition has what was learned of the first one no more', async () => {
+  const session = opened()
+  await session.search(QUERY)
+  session.calls('create-issue', { title: '' })
+  const transport = { type: 'stdio' as const, command: 'other', args: [], env: {} }
+  known.redefine([definition('GitHub', { transport })])
+  known.toolsChanged('GitHub', { tools: GITHUB })
+  expect(await first()).toBe('list-issues')
 })
 
 describe('attacks', () => {

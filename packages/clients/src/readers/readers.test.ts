@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { parseDocument } from '../../../core/src/config/formats/config-document.ts'
 import { type ServerBody, toServerBody } from '../../../core/src/config/entries/server-entry.ts'
 import { allowsTool } from '../../../core/src/config/entries/tool-filter.ts'
@@ -45,94 +45,88 @@ async function read(client: string, fixture: string, place: HostPaths = linux): 
   )
 }
 
-describe('readers', () => {
-  it.each(CASES)('the config reader %s reads %s', async (client, fixture, expected) => {
-    const found = await read(client, fixture)
-    expect(found).toEqual(expected)
-    expect(Object.keys(found)).toEqual(Object.keys(expected))
-  })
+it.each(CASES)('the config reader %s reads %s', async (client, fixture, expected) => {
+  const found = await read(client, fixture)
+  expect(found).toEqual(expected)
+  expect(Object.keys(found)).toEqual(Object.keys(expected))
+})
 
-  it('every config reader is tested on a real file', () => {
-    expect(new Set(CASES.map(([client]) => client))).toEqual(new Set(SOURCE_NAMES))
-  })
+it('every config reader is tested on a real file', () => {
+  expect(new Set(CASES.map(([client]) => client))).toEqual(new Set(SOURCE_NAMES))
+})
 
-  it('config readers find the local scope of Claude Code on Windows, with either slash', async () => {
-    expect(Object.keys(await read('claude-code', 'claude.json', windows))).toEqual([
-      'win',
-      'sentry',
-      'registered',
-      'literal',
-    ])
-    const elsewhere = { ...linux, cwd: '/home/ann/app/sub' }
-    expect(Object.keys(await read('claude-code', 'claude.json', elsewhere))).toEqual([
-      'sentry',
-      'registered',
-      'literal',
-    ])
-  })
+it('config readers find the local scope of Claude Code on Windows, with either slash', async () => {
+  expect(Object.keys(await read('claude-code', 'claude.json', windows))).toEqual([
+    'win',
+    'sentry',
+    'registered',
+    'literal',
+  ])
+  const elsewhere = { ...linux, cwd: '/home/ann/app/sub' }
+  expect(Object.keys(await read('claude-code', 'claude.json', elsewhere))).toEqual(['sentry', 'registered', 'literal'])
+})
 
-  it('config readers find a server called "servers" in the older format of OpenCode', () => {
-    const document = { mcp: { servers: { type: 'local', command: ['x'] } } }
-    expect(
-      readerOf('opencode')
-        .entries(document, linux)
-        ?.map(({ name }) => name),
-    ).toEqual(['servers'])
-  })
+it('config readers find a server called "servers" in the older format of OpenCode', () => {
+  const document = { mcp: { servers: { type: 'local', command: ['x'] } } }
+  expect(
+    readerOf('opencode')
+      .entries(document, linux)
+      ?.map(({ name }) => name),
+  ).toEqual(['servers'])
+})
 
-  it('config readers find the servers of early versions of VS Code', () => {
-    const document = { 'editor.fontSize': 12, mcp: { servers: { a: { command: 'x' } } } }
-    expect(
-      readerOf('vscode')
-        .entries(document, linux)
-        ?.map(({ name }) => name),
-    ).toEqual(['a'])
-  })
+it('config readers find the servers of early versions of VS Code', () => {
+  const document = { 'editor.fontSize': 12, mcp: { servers: { a: { command: 'x' } } } }
+  expect(
+    readerOf('vscode')
+      .entries(document, linux)
+      ?.map(({ name }) => name),
+  ).toEqual(['a'])
+})
 
-  it('config readers leave out what the user of Claude Code has switched off in this folder', () => {
-    const off = { disabledMcpServers: ['a', 'c'] }
-    const document = {
-      mcpServers: { a: { command: 'x' }, b: { command: 'x' } },
-      projects: { [linux.cwd]: { ...off, mcpServers: { c: { command: 'x' } } }, '/elsewhere': off },
-    }
-    const disabled = (cwd: string) =>
-      readerOf('claude-code')
-        .entries(document, { ...linux, cwd })
-        ?.filter(({ entry }) => entry?.disabled === true)
-        .map(({ name }) => name)
-    expect([disabled(linux.cwd), disabled('/elsewhere'), disabled('/other')]).toEqual([['c', 'a'], ['a'], []])
-  })
+it('config readers leave out what the user of Claude Code has switched off in this folder', () => {
+  const off = { disabledMcpServers: ['a', 'c'] }
+  const document = {
+    mcpServers: { a: { command: 'x' }, b: { command: 'x' } },
+    projects: { [linux.cwd]: { ...off, mcpServers: { c: { command: 'x' } } }, '/elsewhere': off },
+  }
+  const disabled = (cwd: string) =>
+    readerOf('claude-code')
+      .entries(document, { ...linux, cwd })
+      ?.filter(({ entry }) => entry?.disabled === true)
+      .map(({ name }) => name)
+  expect([disabled(linux.cwd), disabled('/elsewhere'), disabled('/other')]).toEqual([['c', 'a'], ['a'], []])
+})
 
-  it('config readers leave out what Gemini CLI does not allow', () => {
-    const document = { mcp: { allowed: ['a'] }, mcpServers: { a: { command: 'x' }, b: { command: 'y' } } }
-    const entries = readerOf('gemini-cli').entries(document, linux) ?? []
-    expect(entries.map(({ name, entry }) => [name, entry?.disabled])).toEqual([
-      ['a', false],
-      ['b', true],
-    ])
-  })
+it('config readers leave out what Gemini CLI does not allow', () => {
+  const document = { mcp: { allowed: ['a'] }, mcpServers: { a: { command: 'x' }, b: { command: 'y' } } }
+  const entries = readerOf('gemini-cli').entries(document, linux) ?? []
+  expect(entries.map(({ name, entry }) => [name, entry?.disabled])).toEqual([
+    ['a', false],
+    ['b', true],
+  ])
+})
 
-  it('config readers accept any document, and refuse only what is no table of servers', () => {
-    const keys = ['mcpServers', 'mcp', 'servers', 'inputs', 'projects', 'command', 'url', 'type', 'oauth', '__proto__']
-    const tables = ['context_servers', 'extensions', 'mcp_servers', 'amp.mcpServers']
-    const { document } = fc.letrec<{ any: unknown; document: Record<string, unknown> }>((tie) => ({
-      any: fc.oneof({ maxDepth: 4, depthSize: 'small' }, fc.jsonValue({ maxDepth: 1 }), tie('document'), fc.string()),
-      document: fc.dictionary(fc.constantFrom(...keys, ...tables), tie('any'), { maxKeys: 4 }),
-    }))
-    let entryCount = 0
-    fc.assert(
-      fc.property(document, (values) => {
-        for (const reader of READERS) {
-          for (const { entry } of entriesOrNone(reader, values)) {
-            entryCount++
-            if (entry !== undefined) toServerBody(entry)
-          }
+it('config readers accept any document, and refuse only what is no table of servers', () => {
+  const keys = ['mcpServers', 'mcp', 'servers', 'inputs', 'projects', 'command', 'url', 'type', 'oauth', '__proto__']
+  const tables = ['context_servers', 'extensions', 'mcp_servers', 'amp.mcpServers']
+  const { document } = fc.letrec<{ any: unknown; document: Record<string, unknown> }>((tie) => ({
+    any: fc.oneof({ maxDepth: 4, depthSize: 'small' }, fc.jsonValue({ maxDepth: 1 }), tie('document'), fc.string()),
+    document: fc.dictionary(fc.constantFrom(...keys, ...tables), tie('any'), { maxKeys: 4 }),
+  }))
+  let entryCount = 0
+  fc.assert(
+    fc.property(document, (values) => {
+      for (const reader of READERS) {
+        for (const { entry } of entriesOrNone(reader, values)) {
+          entryCount++
+          if (entry !== undefined) toServerBody(entry)
         }
-      }),
-      { numRuns: 300 },
-    )
-    expect(entryCount).toBeGreaterThan(100)
-  })
+      }
+    }),
+    { numRuns: 300 },
+  )
+  expect(entryCount).toBeGreaterThan(100)
 })
 
 it.each<[object, object, string[]]>([

@@ -171,182 +171,180 @@ describe.each(['podman', 'docker'] as const)('%s: containers that come and go', 
   })
 })
 
-describe('engines', () => {
-  it('an engine that does not work is reported', async () => {
-    // One that is missing cannot be simulated: the usual folders are searched, whatever the PATH is.
-    programOnPath('docker', 'echo "the daemon is broken" >&2\nexit 1')
-    await expect(withImage('docker', SLIM_IMAGE).prepare()).rejects.toMatchObject({
-      code: 'SANDBOX_ENGINE_MISSING',
-      message: expect.stringContaining('the daemon is broken'),
-    })
+it('an engine that does not work is reported', async () => {
+  // One that is missing cannot be simulated: the usual folders are searched, whatever the PATH is.
+  programOnPath('docker', 'echo "the daemon is broken" >&2\nexit 1')
+  await expect(withImage('docker', SLIM_IMAGE).prepare()).rejects.toMatchObject({
+    code: 'SANDBOX_ENGINE_MISSING',
+    message: expect.stringContaining('the daemon is broken'),
   })
+})
 
-  it('a daemon that is not running is reported', async () => {
-    await providerOrSkip('docker')
-    setEnv('DOCKER_HOST', 'unix:///nonexistent/docker.sock')
-    const provider = withImage('docker', SLIM_IMAGE)
-    await expect(provider.prepare()).rejects.toThrow(/daemon is not running/)
-    // When the engine is back, the same provider works.
-    vi.unstubAllEnvs()
-    await provider.prepare()
+it('a daemon that is not running is reported', async () => {
+  await providerOrSkip('docker')
+  setEnv('DOCKER_HOST', 'unix:///nonexistent/docker.sock')
+  const provider = withImage('docker', SLIM_IMAGE)
+  await expect(provider.prepare()).rejects.toThrow(/daemon is not running/)
+  // When the engine is back, the same provider works.
+  vi.unstubAllEnvs()
+  await provider.prepare()
+})
+
+it('a daemon that stops in the middle of a cell loses the sandbox, and works again later', async () => {
+  await providerOrSkip('docker')
+  const { address, cut } = await startEngineProxy(DOCKER_SOCKET)
+  setEnv('DOCKER_HOST', address)
+  const provider = withImage('docker', SLIM_IMAGE)
+  const cells = await startCells(provider)
+  const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
+  await cells.printed('here')
+  cut()
+  const { status, exit } = await running
+  expect([status, exit?.reason]).toEqual(['died', 'engine-gone'])
+  expect(describeExit(exit!)).toBe('the container engine that ran it stopped, or the connection to it broke')
+  await expect(provider.start({ memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
+    code: 'SANDBOX_ENGINE_MISSING',
+    message: expect.stringContaining('daemon is not running'),
   })
+  vi.unstubAllEnvs()
+  expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+})
 
-  it('a daemon that stops in the middle of a cell loses the sandbox, and works again later', async () => {
-    await providerOrSkip('docker')
-    const { address, cut } = await startEngineProxy(DOCKER_SOCKET)
-    setEnv('DOCKER_HOST', address)
-    const provider = withImage('docker', SLIM_IMAGE)
-    const cells = await startCells(provider)
-    const running = cells.run("print('here', flush=True)\nimport time\ntime.sleep(600)")
-    await cells.printed('here')
-    cut()
-    const { status, exit } = await running
-    expect([status, exit?.reason]).toEqual(['died', 'engine-gone'])
-    expect(describeExit(exit!)).toBe('the container engine that ran it stopped, or the connection to it broke')
-    await expect(provider.start({ memoryBytes: MEMORY_BYTES })).rejects.toMatchObject({
-      code: 'SANDBOX_ENGINE_MISSING',
-      message: expect.stringContaining('daemon is not running'),
-    })
-    vi.unstubAllEnvs()
-    expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+it('a daemon that stops between two sandboxes is reported', async () => {
+  await providerOrSkip('docker')
+  const { address, cut } = await startEngineProxy(DOCKER_SOCKET)
+  setEnv('DOCKER_HOST', address)
+  const provider = withImage('docker', SLIM_IMAGE)
+  await provider.prepare()
+  cut()
+  const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
+  await expect(attaching).rejects.toMatchObject({
+    code: 'SANDBOX_ENGINE_MISSING',
+    message: expect.stringContaining('daemon is not running'),
   })
+})
 
-  it('a daemon that stops between two sandboxes is reported', async () => {
-    await providerOrSkip('docker')
-    const { address, cut } = await startEngineProxy(DOCKER_SOCKET)
-    setEnv('DOCKER_HOST', address)
-    const provider = withImage('docker', SLIM_IMAGE)
-    await provider.prepare()
-    cut()
+it('a socket of the daemon that this user may not use is reported', async () => {
+  await providerOrSkip('docker')
+  needsRoot('it becomes a user without the right')
+  const real = spawnSync('sh', ['-c', 'command -v docker']).stdout.toString().trim()
+  programOnPath('docker', `exec setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/ ${real} "$@"`)
+  await expect(withImage('docker', SLIM_IMAGE).prepare()).rejects.toThrow(/no permission for its socket/)
+})
+
+it('docker that is podman in disguise runs cells', async () => {
+  await providerOrSkip('podman')
+  programOnPath('docker', 'exec podman "$@"')
+  expect((await probeEngine('docker')).verdict).toMatch(/docker \(which is podman\)/)
+  const cells = await startCells(withImage('docker', SLIM_IMAGE))
+  expect((await cells.run('1 + 1')).value).toBe('2')
+  await cells.kernel.dispose()
+})
+
+it('proxies in docker’s configuration do not reach the sandbox', async () => {
+  const provider = await providerOrSkip('docker')
+  const folder = newFolder()
+  const proxy = 'http://user:password@proxy.invalid:3128'
+  writeFileSync(
+    path.join(folder, 'config.json'),
+    JSON.stringify({ proxies: { default: { httpProxy: proxy, httpsProxy: proxy, noProxy: proxy } } }),
+  )
+  setEnv('DOCKER_CONFIG', folder)
+  const plain = await runCommand('docker', ['run', '--rm', '--network=none', SLIM_IMAGE, 'env'])
+  expect(plain.stdout).toContain('password')
+  const cells = await startCells(provider)
+  const environment = await cells.evaluate<string>(
+    "open('/proc/self/environ').read() + str(dict(__import__('os').environ))",
+  )
+  expect(environment).not.toContain('password')
+})
+
+it('the host’s proxies stay out of podman’s sandboxes', async () => {
+  const provider = await providerOrSkip('podman')
+  setEnv('http_proxy', 'http://user:password@proxy.invalid:3128')
+  const plain = await runCommand('podman', ['run', '--rm', '--network=none', SLIM_IMAGE, 'env'])
+  expect(plain.stdout).toContain('password')
+  const cells = await startCells(provider)
+  expect(await cells.evaluate<string>("str(dict(__import__('os').environ))")).not.toContain('password')
+})
+
+it('cells as root are refused', () => {
+  for (const user of ['0', '0:0', 'root', 'root:root', '00']) {
+    const make = () => new ContainerProvider('docker', { image: SLIM_IMAGE, user, pidsCount: 128 })
+    expect(make).toThrow(/may not run as root/)
+  }
+})
+
+it('an unknown OCI runtime, and a user that the image does not have, are named', async () => {
+  await providerOrSkip('docker')
+  const wrong = { image: SLIM_IMAGE, pidsCount: 128 }
+  const runtime = new ContainerProvider('docker', { ...wrong, user: '65534', ociRuntime: 'no-such-runtime' })
+  await expect(Kernel.attach(await runtime.start({ memoryBytes: MEMORY_BYTES }))).rejects.toThrow(/no-such-runtime/)
+  const user = new ContainerProvider('docker', { ...wrong, user: 'no-such-user' })
+  await expect(Kernel.attach(await user.start({ memoryBytes: MEMORY_BYTES }))).rejects.toThrow(/no-such-user/)
+  await expect(user.start({ memoryBytes: 1000 })).rejects.toThrow(/64 MiB/)
+})
+
+it('a number of CPUs that docker refuses is reported as the setting', async () => {
+  await providerOrSkip('docker')
+  for (const cpus of [0.001, 1000]) {
+    const provider = new ContainerProvider('docker', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus })
     const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
-    await expect(attaching).rejects.toMatchObject({
-      code: 'SANDBOX_ENGINE_MISSING',
-      message: expect.stringContaining('daemon is not running'),
-    })
-  })
+    await expect(attaching).rejects.toThrow(`docker could not create a container with MCP_BRIDGE_CPUS=${cpus}: `)
+  }
+})
 
-  it('a socket of the daemon that this user may not use is reported', async () => {
-    await providerOrSkip('docker')
-    needsRoot('it becomes a user without the right')
-    const real = spawnSync('sh', ['-c', 'command -v docker']).stdout.toString().trim()
-    programOnPath('docker', `exec setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/ ${real} "$@"`)
-    await expect(withImage('docker', SLIM_IMAGE).prepare()).rejects.toThrow(/no permission for its socket/)
-  })
+it('podman applies a number of CPUs, or says that it cannot', async () => {
+  await providerOrSkip('podman')
+  const { engine, verdict } = await probeEngine('podman')
+  const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus: 0.5 })
+  const cells = await startCells(provider)
+  if (!engine!.enforcesCpus) {
+    expect(verdict).toContain('MCP_BRIDGE_CPUS has no effect')
+    return
+  }
+  const quota = "open('/sys/fs/cgroup/cpu.max').read().split()"
+  expect(await cells.evaluate(quota)).toEqual(['50000', '100000'])
+})
 
-  it('docker that is podman in disguise runs cells', async () => {
-    await providerOrSkip('podman')
-    programOnPath('docker', 'exec podman "$@"')
-    expect((await probeEngine('docker')).verdict).toMatch(/docker \(which is podman\)/)
-    const cells = await startCells(withImage('docker', SLIM_IMAGE))
-    expect((await cells.run('1 + 1')).value).toBe('2')
-    await cells.kernel.dispose()
-  })
+it('podman reports a user that the image does not have, and does not blame Python', async () => {
+  await providerOrSkip('podman')
+  const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: 'no-such-user' })
+  const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
+  await expect(attaching).rejects.toThrow(
+    `Image ${SLIM_IMAGE} has no user no-such-user, which MCP_BRIDGE_CONTAINER_USER`,
+  )
+})
 
-  it('proxies in docker’s configuration do not reach the sandbox', async () => {
-    const provider = await providerOrSkip('docker')
-    const folder = newFolder()
-    const proxy = 'http://user:password@proxy.invalid:3128'
-    writeFileSync(
-      path.join(folder, 'config.json'),
-      JSON.stringify({ proxies: { default: { httpProxy: proxy, httpsProxy: proxy, noProxy: proxy } } }),
-    )
-    setEnv('DOCKER_CONFIG', folder)
-    const plain = await runCommand('docker', ['run', '--rm', '--network=none', SLIM_IMAGE, 'env'])
-    expect(plain.stdout).toContain('password')
-    const cells = await startCells(provider)
-    const environment = await cells.evaluate<string>(
-      "open('/proc/self/environ').read() + str(dict(__import__('os').environ))",
-    )
-    expect(environment).not.toContain('password')
-  })
+it('the slim image can be built from its Containerfile', async () => {
+  await providerOrSkip('docker')
+  const name = 'localhost/sandbridge-slim:latest'
+  const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0
+  onTestFinished(() => void (hadOne || spawnSync('docker', ['rmi', '--force', name])))
+  const lines: string[] = []
+  const built = await buildImage('slim', { engine: 'docker', base: SLIM_IMAGE, onLine: (line) => lines.push(line) })
+  expect(built).toEqual({ engine: 'docker', image: name })
+  expect(lines.length).toBeGreaterThan(3)
+  const cells = await startCells(withImage('docker', built.image))
+  expect((await cells.run('1 + 1')).value).toBe('2')
+})
 
-  it('the host’s proxies stay out of podman’s sandboxes', async () => {
-    const provider = await providerOrSkip('podman')
-    setEnv('http_proxy', 'http://user:password@proxy.invalid:3128')
-    const plain = await runCommand('podman', ['run', '--rm', '--network=none', SLIM_IMAGE, 'env'])
-    expect(plain.stdout).toContain('password')
-    const cells = await startCells(provider)
-    expect(await cells.evaluate<string>("str(dict(__import__('os').environ))")).not.toContain('password')
-  })
+it('the node image can be built from its Containerfile, and runs JavaScript', async () => {
+  await providerOrSkip('docker', NODE_IMAGE)
+  const name = 'localhost/sandbridge-node:latest'
+  const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0
+  onTestFinished(() => void (hadOne || spawnSync('docker', ['rmi', '--force', name])))
+  const { image } = await buildImage('node', { engine: 'docker', base: SLIM_IMAGE, node: NODE_IMAGE })
+  const cells = await startCells(withImage('docker', image))
+  const { value } = await cells.run('typeof require', () => languageFiles('javascript'), 'javascript')
+  expect(value).toBe("'function'")
+})
 
-  it('cells as root are refused', () => {
-    for (const user of ['0', '0:0', 'root', 'root:root', '00']) {
-      const make = () => new ContainerProvider('docker', { image: SLIM_IMAGE, user, pidsCount: 128 })
-      expect(make).toThrow(/may not run as root/)
-    }
-  })
-
-  it('an unknown OCI runtime, and a user that the image does not have, are named', async () => {
-    await providerOrSkip('docker')
-    const wrong = { image: SLIM_IMAGE, pidsCount: 128 }
-    const runtime = new ContainerProvider('docker', { ...wrong, user: '65534', ociRuntime: 'no-such-runtime' })
-    await expect(Kernel.attach(await runtime.start({ memoryBytes: MEMORY_BYTES }))).rejects.toThrow(/no-such-runtime/)
-    const user = new ContainerProvider('docker', { ...wrong, user: 'no-such-user' })
-    await expect(Kernel.attach(await user.start({ memoryBytes: MEMORY_BYTES }))).rejects.toThrow(/no-such-user/)
-    await expect(user.start({ memoryBytes: 1000 })).rejects.toThrow(/64 MiB/)
-  })
-
-  it('a number of CPUs that docker refuses is reported as the setting', async () => {
-    await providerOrSkip('docker')
-    for (const cpus of [0.001, 1000]) {
-      const provider = new ContainerProvider('docker', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus })
-      const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
-      await expect(attaching).rejects.toThrow(`docker could not create a container with MCP_BRIDGE_CPUS=${cpus}: `)
-    }
-  })
-
-  it('podman applies a number of CPUs, or says that it cannot', async () => {
-    await providerOrSkip('podman')
-    const { engine, verdict } = await probeEngine('podman')
-    const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: '65534', cpus: 0.5 })
-    const cells = await startCells(provider)
-    if (!engine!.enforcesCpus) {
-      expect(verdict).toContain('MCP_BRIDGE_CPUS has no effect')
-      return
-    }
-    const quota = "open('/sys/fs/cgroup/cpu.max').read().split()"
-    expect(await cells.evaluate(quota)).toEqual(['50000', '100000'])
-  })
-
-  it('podman reports a user that the image does not have, and does not blame Python', async () => {
-    await providerOrSkip('podman')
-    const provider = new ContainerProvider('podman', { image: SLIM_IMAGE, pidsCount: 128, user: 'no-such-user' })
-    const attaching = Kernel.attach(await provider.start({ memoryBytes: MEMORY_BYTES }))
-    await expect(attaching).rejects.toThrow(
-      `Image ${SLIM_IMAGE} has no user no-such-user, which MCP_BRIDGE_CONTAINER_USER`,
-    )
-  })
-
-  it('the slim image can be built from its Containerfile', async () => {
-    await providerOrSkip('docker')
-    const name = 'localhost/sandbridge-slim:latest'
-    const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0
-    onTestFinished(() => void (hadOne || spawnSync('docker', ['rmi', '--force', name])))
-    const lines: string[] = []
-    const built = await buildImage('slim', { engine: 'docker', base: SLIM_IMAGE, onLine: (line) => lines.push(line) })
-    expect(built).toEqual({ engine: 'docker', image: name })
-    expect(lines.length).toBeGreaterThan(3)
-    const cells = await startCells(withImage('docker', built.image))
-    expect((await cells.run('1 + 1')).value).toBe('2')
-  })
-
-  it('the node image can be built from its Containerfile, and runs JavaScript', async () => {
-    await providerOrSkip('docker', NODE_IMAGE)
-    const name = 'localhost/sandbridge-node:latest'
-    const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0
-    onTestFinished(() => void (hadOne || spawnSync('docker', ['rmi', '--force', name])))
-    const { image } = await buildImage('node', { engine: 'docker', base: SLIM_IMAGE, node: NODE_IMAGE })
-    const cells = await startCells(withImage('docker', image))
-    const { value } = await cells.run('typeof require', () => languageFiles('javascript'), 'javascript')
-    expect(value).toBe("'function'")
-  })
-
-  it('a build of an image that cannot work says why', async () => {
-    await providerOrSkip('docker')
-    const building = buildImage('slim', { engine: 'docker', base: 'localhost:1/none:1' })
-    await expect(building).rejects.toMatchObject({
-      code: 'SANDBOX_IMAGE_MISSING',
-      hint: expect.stringContaining('from-debian.sh'),
-    })
+it('a build of an image that cannot work says why', async () => {
+  await providerOrSkip('docker')
+  const building = buildImage('slim', { engine: 'docker', base: 'localhost:1/none:1' })
+  await expect(building).rejects.toMatchObject({
+    code: 'SANDBOX_IMAGE_MISSING',
+    hint: expect.stringContaining('from-debian.sh'),
   })
 })

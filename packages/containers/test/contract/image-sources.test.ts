@@ -64,88 +64,85 @@ function run(command: string, args: string[]): void {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`)
 }
 
-describe('a system for bubblewrap', () => {
-  it('the system of a bubblewrap sandbox can be a folder', async () => {
-    expect(await lookInto(await provide(await slimRoot()))).toEqual(['/usr/bin/python3', true, null, false])
-  })
-
-  it('the system of a bubblewrap sandbox can be an archive of files, made with tar', async () => {
-    const root = await slimRoot()
-    const archive = path.join(makeFolder(), 'system.tar')
-    run('tar', ['--create', '--file', archive, '--directory', root, '.'])
-    expect(await lookInto(await provide(archive))).toEqual(['/usr/bin/python3', true, null, false])
-  })
-
-  /** Builds an image, and saves it as an archive. */
-  function saved(engine: 'podman' | 'docker', context: string, lines: string[], how: string): string {
-    writeFileSync(path.join(context, 'Containerfile'), lines.join('\n'))
-    const name = `localhost/sandbridge-test-saved:${process.pid}`
-    run(engine, ['build', '--network=none', '--file', path.join(context, 'Containerfile'), '--tag', name, context])
-    onTestFinished(() => run(engine, ['rmi', '--force', name]))
-    const archive = path.join(context, 'saved.tar')
-    run('sh', ['-c', `umask 0; : > ${archive}; chmod 777 ${context}; ${engine} ${how} ${name} --output ${archive}`])
-    return archive
-  }
-
-  it(
-    'the system of a bubblewrap sandbox can be what `docker save` writes, with layers and environment',
-    { timeout: 300_000 },
-    async () => {
-      await slimRoot()
-      await providerOrSkip('docker')
-      // One of its layers deletes a file of the layer below.
-      const layers = [`FROM ${SLIM_IMAGE}`, 'ENV MARK=from-the-image', 'RUN rm /etc/issue && echo new > /etc/motd']
-      const cells = await startCells(await provide(saved('docker', makeFolder(), layers, 'save')))
-      await cells.run('import os')
-      expect(await cells.evaluate(LOOK)).toEqual(['/usr/bin/python3', true, 'from-the-image', false])
-      expect(await cells.evaluate("[os.path.exists('/etc/issue'), open('/etc/motd').read()]")).toEqual([false, 'new\n'])
-    },
-  )
-
-  // Nothing runs in it: one of Python would take longer to build, save and unpack than to use.
-  it('what `podman save` writes is unpacked with its layers and environment', { timeout: 300_000 }, async () => {
-    await providerOrSkip('podman')
-    const context = makeFolder()
-    for (const name of ['old', 'new']) writeFileSync(path.join(context, name), name)
-    const layers = [
-      'FROM scratch',
-      'ENV MARK=from-the-image',
-      'COPY old /etc/motd',
-      'COPY old new /',
-      'COPY new /etc/motd',
-    ]
-    const archive = saved('podman', context, layers, 'save --format oci-archive')
-    const { folder, environment } = await openRoot(archive, makeFolder())
-    expect(['old', 'new', 'etc/motd'].map((name) => readFileSync(path.join(folder, name), 'utf8'))).toEqual([
-      'old',
-      'new',
-      'new',
-    ])
-    expect(environment).toContain('MARK=from-the-image')
-  })
-
-  it(
-    'the system of a bubblewrap sandbox can be an image of an engine, and needs no engine from then on',
-    { timeout: 300_000 },
-    async () => {
-      await slimRoot()
-      const cache = makeFolder()
-      const env = { MCP_BRIDGE_CACHE_DIR: cache }
-      await (await provide(SLIM_IMAGE, env)).prepare()
-      // PATH contains only what bubblewrap needs.
-      const bin = path.join(makeFolder())
-      for (const name of ['bwrap', 'setpriv']) symlinkSync(findPrograms(name)[0]!, path.join(bin, name))
-      vi.stubEnv('PATH', bin)
-      expect(await lookInto(await provide(SLIM_IMAGE, env))).toEqual(['/usr/bin/python3', true, null, false])
-      // `auto` takes it where no engine is usable. Those in usual folders are found without the PATH.
-      for (const name of ['podman', 'docker'])
-        writeFileSync(path.join(bin, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
-      const auto = await provide(SLIM_IMAGE, { ...env, MCP_BRIDGE_RUNTIME: 'auto' })
-      expect(auto.name).toBe('bubblewrap')
-      expect(await lookInto(auto)).toEqual(['/usr/bin/python3', true, null, false])
-    },
-  )
+it('the system of a bubblewrap sandbox can be a folder', async () => {
+  expect(await lookInto(await provide(await slimRoot()))).toEqual(['/usr/bin/python3', true, null, false])
 })
+
+it('the system of a bubblewrap sandbox can be an archive of files, made with tar', async () => {
+  const root = await slimRoot()
+  const archive = path.join(makeFolder(), 'system.tar')
+  run('tar', ['--create', '--file', archive, '--directory', root, '.'])
+  expect(await lookInto(await provide(archive))).toEqual(['/usr/bin/python3', true, null, false])
+})
+
+/** Builds an image, and saves it as an archive. */
+function saved(engine: 'podman' | 'docker', context: string, lines: string[], how: string): string {
+  writeFileSync(path.join(context, 'Containerfile'), lines.join('\n'))
+  const name = `localhost/sandbridge-test-saved:${process.pid}`
+  run(engine, ['build', '--network=none', '--file', path.join(context, 'Containerfile'), '--tag', name, context])
+  onTestFinished(() => run(engine, ['rmi', '--force', name]))
+  const archive = path.join(context, 'saved.tar')
+  run('sh', ['-c', `umask 0; : > ${archive}; chmod 777 ${context}; ${engine} ${how} ${name} --output ${archive}`])
+  return archive
+}
+
+it(
+  'the system of a bubblewrap sandbox can be what `docker save` writes, with layers and environment',
+  { timeout: 300_000 },
+  async () => {
+    await slimRoot()
+    await providerOrSkip('docker')
+    // One of its layers deletes a file of the layer below.
+    const layers = [`FROM ${SLIM_IMAGE}`, 'ENV MARK=from-the-image', 'RUN rm /etc/issue && echo new > /etc/motd']
+    const cells = await startCells(await provide(saved('docker', makeFolder(), layers, 'save')))
+    await cells.run('import os')
+    expect(await cells.evaluate(LOOK)).toEqual(['/usr/bin/python3', true, 'from-the-image', false])
+    expect(await cells.evaluate("[os.path.exists('/etc/issue'), open('/etc/motd').read()]")).toEqual([false, 'new\n'])
+  },
+)
+
+// Nothing runs in it: one of Python would take longer to build, save and unpack than to use.
+it('what `podman save` writes is unpacked with its layers and environment', { timeout: 300_000 }, async () => {
+  await providerOrSkip('podman')
+  const context = makeFolder()
+  for (const name of ['old', 'new']) writeFileSync(path.join(context, name), name)
+  const layers = [
+    'FROM scratch',
+    'ENV MARK=from-the-image',
+    'COPY old /etc/motd',
+    'COPY old new /',
+    'COPY new /etc/motd',
+  ]
+  const archive = saved('podman', context, layers, 'save --format oci-archive')
+  const { folder, environment } = await openRoot(archive, makeFolder())
+  expect(['old', 'new', 'etc/motd'].map((name) => readFileSync(path.join(folder, name), 'utf8'))).toEqual([
+    'old',
+    'new',
+    'new',
+  ])
+  expect(environment).toContain('MARK=from-the-image')
+})
+
+it(
+  'the system of a bubblewrap sandbox can be an image of an engine, and needs no engine from then on',
+  { timeout: 300_000 },
+  async () => {
+    await slimRoot()
+    const cache = makeFolder()
+    const env = { MCP_BRIDGE_CACHE_DIR: cache }
+    await (await provide(SLIM_IMAGE, env)).prepare()
+    // PATH contains only what bubblewrap needs.
+    const bin = path.join(makeFolder())
+    for (const name of ['bwrap', 'setpriv']) symlinkSync(findPrograms(name)[0]!, path.join(bin, name))
+    vi.stubEnv('PATH', bin)
+    expect(await lookInto(await provide(SLIM_IMAGE, env))).toEqual(['/usr/bin/python3', true, null, false])
+    // `auto` takes it where no engine is usable. Those in usual folders are found without the PATH.
+    for (const name of ['podman', 'docker']) writeFileSync(path.join(bin, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+    const auto = await provide(SLIM_IMAGE, { ...env, MCP_BRIDGE_RUNTIME: 'auto' })
+    expect(auto.name).toBe('bubblewrap')
+    expect(await lookInto(auto)).toEqual(['/usr/bin/python3', true, null, false])
+  },
+)
 
 it('links in a system lead inside of it, also those in the place of our own mounts', async () => {
   const root = path.join(makeFolder(), 'system')

@@ -34,73 +34,69 @@ async function readAs(encoding: BufferEncoding, lines: unknown[]) {
   return { values, refusals }
 }
 
-describe('a line of a client', () => {
-  it.each([
-    ['a byte order mark', [`\u{FEFF}${JSON.stringify(PING)}`], [PING]],
-    ['white space around it', [` ${JSON.stringify(PING)}\t `], [PING]],
-    ['a second message behind the first', [`${JSON.stringify(PING)} ${JSON.stringify(NOTE)}`], [PING, NOTE]],
-    ['a tab in a string', ['{"id":1,"method":"a\tb"}'], [{ id: 1, method: 'a\tb' }]],
-    ['a message over several lines', JSON.stringify(PING, undefined, 2).split('\n'), [PING]],
-    ['a message that is cut, and another one', ['{"jsonrpc":"2.0",', JSON.stringify(PING)], [PING]],
-  ])('the reader reads one with %s', async (_what, lines, expected) => {
-    expect((await read(...lines)).values).toEqual(expected)
-  })
-
-  it.each([
-    ['no JSON', 'hello', null],
-    ['a request that is cut', '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"na', 7],
-    ['a request with its id behind', '{"jsonrpc":"2.0","method":"ping","id":"a\\"b","params":{"na', 'a"b'],
-    ['NaN', '{"jsonrpc":"2.0","method":"tools/call","params":{"x":NaN},"id":7}', 7],
-    ['a Python dict', "{'jsonrpc': '2.0', 'id': 7, 'method': 'ping'}", 7],
-    ['an id that may be of something inside', '{"method":"x","params":{"y":NaN,"id":7}', null],
-    ['a response that answers nothing', '{"jsonrpc":"2.0","id":7,"result":{"x":NaN}}', null],
-    ['text behind a message', `${JSON.stringify(PING)} hello`, null],
-  ])('the reader answers what it cannot read, and says what that was: %s', async (_what, line, id) => {
-    const { refusals } = await read(line)
-    expect(refusals).toEqual([refused(id, -32_700, /^Parse error: this is not JSON.*: /)])
-  })
-
-  it('the reader refuses bytes that are no UTF-8, which would become another text', async () => {
-    const line = { ...PING, method: 'é' }
-    expect(await readAs('latin1', [line])).toEqual({ values: [], refusals: [refused(1, -32_700, /not UTF-8: /)] })
-    expect((await read(line)).values).toEqual([line])
-  })
-
-  it('the reader refuses a message that what reads it could not follow, on one line or on several', async () => {
-    const nested = (depth: number) => `{"id":7,"method":"x","params":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
-    const deep = refused(7, -32_600, /has lists and objects nested more than 1000 deep/)
-    expect((await read(nested(20_000))).refusals).toEqual([deep])
-    expect((await read(...nested(5_000).replace('"params"', '\n$&').split('\n'))).refusals).toHaveLength(1)
-    expect((await read(nested(900))).values).toHaveLength(1)
-    const wide = (parts: number) => `{"id":7,"method":"x","params":{"_meta":[${'1,'.repeat(parts)}1]}}`
-    expect((await read(wide(100_000))).refusals).toEqual([refused(7, -32_600, /more than 100000 of the characters/)])
-    expect((await read(wide(90_000))).values).toHaveLength(1)
-  })
-
-  it('the reader reads what stands before the text that it cannot read', async () => {
-    expect((await read(`${JSON.stringify(PING)} hello`)).values).toEqual([PING])
-  })
-
-  it('a response that cannot be read fails the question that it answers', async () => {
-    open.sent({ jsonrpc: '2.0', id: 0, method: 'elicitation/create', params: {} })
-    const { values, refusals } = await read('{"jsonrpc":"2.0","id":0,"result":{"x":NaN}}')
-    open.over(0)
-    expect(refusals).toEqual([])
-    expect(values).toMatchObject([{ id: 0, error: { code: -32_066 } }])
-  })
+it.each([
+  ['a byte order mark', [`\u{FEFF}${JSON.stringify(PING)}`], [PING]],
+  ['white space around it', [` ${JSON.stringify(PING)}\t `], [PING]],
+  ['a second message behind the first', [`${JSON.stringify(PING)} ${JSON.stringify(NOTE)}`], [PING, NOTE]],
+  ['a tab in a string', ['{"id":1,"method":"a\tb"}'], [{ id: 1, method: 'a\tb' }]],
+  ['a message over several lines', JSON.stringify(PING, undefined, 2).split('\n'), [PING]],
+  ['a message that is cut, and another one', ['{"jsonrpc":"2.0",', JSON.stringify(PING)], [PING]],
+])('the reader reads one with %s', async (_what, lines, expected) => {
+  expect((await read(...lines)).values).toEqual(expected)
 })
 
-describe('a batch', () => {
-  it('the reader takes it apart in the only revision that has batches', async () => {
-    expect((await read(initialize('2025-03-26'), [PING, NOTE, 1])).values.slice(1)).toEqual([PING, NOTE, 1])
-    expect((await read(initialize('2025-03-26'), [])).refusals).toEqual([refused(null)])
-  })
+it.each([
+  ['no JSON', 'hello', null],
+  ['a request that is cut', '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"na', 7],
+  ['a request with its id behind', '{"jsonrpc":"2.0","method":"ping","id":"a\\"b","params":{"na', 'a"b'],
+  ['NaN', '{"jsonrpc":"2.0","method":"tools/call","params":{"x":NaN},"id":7}', 7],
+  ['a Python dict', "{'jsonrpc': '2.0', 'id': 7, 'method': 'ping'}", 7],
+  ['an id that may be of something inside', '{"method":"x","params":{"y":NaN,"id":7}', null],
+  ['a response that answers nothing', '{"jsonrpc":"2.0","id":7,"result":{"x":NaN}}', null],
+  ['text behind a message', `${JSON.stringify(PING)} hello`, null],
+])('the reader answers what it cannot read, and says what that was: %s', async (_what, line, id) => {
+  const { refusals } = await read(line)
+  expect(refusals).toEqual([refused(id, -32_700, /^Parse error: this is not JSON.*: /)])
+})
 
-  it('the reader refuses each of its requests in a revision that has none', async () => {
-    const both = [PING, NOTE, { ...PING, id: 'b' }]
-    expect((await read(both)).refusals).toEqual([refused(1), refused('b')])
-    expect((await read(initialize(), [NOTE, { ...PING, id: null }])).refusals).toEqual([refused(null)])
-  })
+it('the reader refuses bytes that are no UTF-8, which would become another text', async () => {
+  const line = { ...PING, method: 'é' }
+  expect(await readAs('latin1', [line])).toEqual({ values: [], refusals: [refused(1, -32_700, /not UTF-8: /)] })
+  expect((await read(line)).values).toEqual([line])
+})
+
+it('the reader refuses a message that what reads it could not follow, on one line or on several', async () => {
+  const nested = (depth: number) => `{"id":7,"method":"x","params":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
+  const deep = refused(7, -32_600, /has lists and objects nested more than 1000 deep/)
+  expect((await read(nested(20_000))).refusals).toEqual([deep])
+  expect((await read(...nested(5_000).replace('"params"', '\n$&').split('\n'))).refusals).toHaveLength(1)
+  expect((await read(nested(900))).values).toHaveLength(1)
+  const wide = (parts: number) => `{"id":7,"method":"x","params":{"_meta":[${'1,'.repeat(parts)}1]}}`
+  expect((await read(wide(100_000))).refusals).toEqual([refused(7, -32_600, /more than 100000 of the characters/)])
+  expect((await read(wide(90_000))).values).toHaveLength(1)
+})
+
+it('the reader reads what stands before the text that it cannot read', async () => {
+  expect((await read(`${JSON.stringify(PING)} hello`)).values).toEqual([PING])
+})
+
+it('a response that cannot be read fails the question that it answers', async () => {
+  open.sent({ jsonrpc: '2.0', id: 0, method: 'elicitation/create', params: {} })
+  const { values, refusals } = await read('{"jsonrpc":"2.0","id":0,"result":{"x":NaN}}')
+  open.over(0)
+  expect(refusals).toEqual([])
+  expect(values).toMatchObject([{ id: 0, error: { code: -32_066 } }])
+})
+
+it('the reader takes it apart in the only revision that has batches', async () => {
+  expect((await read(initialize('2025-03-26'), [PING, NOTE, 1])).values.slice(1)).toEqual([PING, NOTE, 1])
+  expect((await read(initialize('2025-03-26'), [])).refusals).toEqual([refused(null)])
+})
+
+it('the reader refuses each of its requests in a revision that has none', async () => {
+  const both = [PING, NOTE, { ...PING, id: 'b' }]
+  expect((await read(both)).refusals).toEqual([refused(1), refused('b')])
+  expect((await read(initialize(), [NOTE, { ...PING, id: null }])).refusals).toEqual([refused(null)])
 })
 
 describe('a request', () => {

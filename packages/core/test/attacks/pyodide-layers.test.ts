@@ -283,31 +283,29 @@ describe('the process, assuming that code runs in it with all of Node', () => {
   })
 })
 
-describe('the outer wall, assuming that code runs in the process with all of Node and no flag', () => {
-  it.for([
-    { name: 'a connection', code: "require('net').connect(PORT, '127.0.0.1').on('error', (e) => console.log(e.code))" },
-    { name: 'a Unix socket', code: "require('net').connect(UNIX_SOCKET).on('error', (e) => console.log(e.code))" },
-    { name: 'a signal to the host', code: "process.kill(HOST_PID, 0); console.log('ESCAPED')" },
-    { name: 'a file', code: "console.log(require('fs').readFileSync(FILE, 'utf8'))" },
-    { name: 'writing a file', code: "require('fs').writeFileSync(MARKER, 'here')" },
-    { name: 'writing into the bundle', code: "require('fs').writeFileSync(BUNDLE + '/x', ''); console.log('ESCAPED')" },
-    { name: 'a program', code: "require('child_process').execFileSync('/bin/sh', ['-c', 'touch ' + MARKER])" },
-    { name: 'the list of processes', code: "console.log('ESCAPED', require('fs').readdirSync('/proc').length)" },
-    { name: 'the machine’s devices', code: "require('fs').readdirSync('/dev').length && console.log('ESCAPED')" },
-    { name: 'the machine’s settings', code: "require('fs').readFileSync('/etc/passwd'); console.log('ESCAPED')" },
-  ])('the outer wall stops a process with all of Node and no flag: $name', async ({ code }) => {
-    const outer = await wallOrSkip(bundle)
-    const names = (inside: string): string => `${canaries.preamble()}BUNDLE = ${inside}\n`.replaceAll('\n', ';')
-    const run = async (command: string[], extraInput?: Buffer): Promise<string> => {
-      const child = spawnSandbox({ command, ...(extraInput && { extraInput }) })
-      let text = ''
-      for await (const chunk of child.stdout) text += String(chunk)
-      return `${text}\n${(await child.exited).detail}`
-    }
-    const { command, extraInput } = outer.wrap([outer.node, '-e', names(JSON.stringify(outer.bundle)) + code])
-    const guarded = await run(command, extraInput)
-    expect(await canaries.traces(guarded), guarded).toBeUndefined()
-    const open = await run([process.execPath, '-e', names("require('path').dirname(FILE)") + code])
-    expect(await canaries.traces(open), open).toBeDefined()
-  })
+it.for([
+  { name: 'a connection', code: "require('net').connect(PORT, '127.0.0.1').on('error', (e) => console.log(e.code))" },
+  { name: 'a Unix socket', code: "require('net').connect(UNIX_SOCKET).on('error', (e) => console.log(e.code))" },
+  { name: 'a signal to the host', code: "process.kill(HOST_PID, 0); console.log('ESCAPED')" },
+  { name: 'a file', code: "console.log(require('fs').readFileSync(FILE, 'utf8'))" },
+  { name: 'writing a file', code: "require('fs').writeFileSync(MARKER, 'here')" },
+  { name: 'writing into the bundle', code: "require('fs').writeFileSync(BUNDLE + '/x', ''); console.log('ESCAPED')" },
+  { name: 'a program', code: "require('child_process').execFileSync('/bin/sh', ['-c', 'touch ' + MARKER])" },
+  { name: 'the list of processes', code: "console.log('ESCAPED', require('fs').readdirSync('/proc').length)" },
+  { name: 'the machine’s devices', code: "require('fs').readdirSync('/dev').length && console.log('ESCAPED')" },
+  { name: 'the machine’s settings', code: "require('fs').readFileSync('/etc/passwd'); console.log('ESCAPED')" },
+])('the outer wall stops a process with all of Node and no flag: $name', async ({ code }) => {
+  const outer = await wallOrSkip(bundle)
+  const names = (inside: string): string => `${canaries.preamble()}BUNDLE = ${inside}\n`.replaceAll('\n', ';')
+  const run = async (command: string[], extraInput?: Buffer): Promise<string> => {
+    const child = spawnSandbox({ command, ...(extraInput && { extraInput }) })
+    let text = ''
+    for await (const chunk of child.stdout) text += String(chunk)
+    return `${text}\n${(await child.exited).detail}`
+  }
+  const { command, extraInput } = outer.wrap([outer.node, '-e', names(JSON.stringify(outer.bundle)) + code])
+  const guarded = await run(command, extraInput)
+  expect(await canaries.traces(guarded), guarded).toBeUndefined()
+  const open = await run([process.execPath, '-e', names("require('path').dirname(FILE)") + code])
+  expect(await canaries.traces(open), open).toBeDefined()
 })

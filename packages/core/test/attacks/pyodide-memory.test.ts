@@ -7,7 +7,7 @@ import { homedir, hostname, userInfo } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { newFolder } from '../support/new-folder.ts'
 
 const PROGRAM = fileURLToPath(new URL('../fixtures/sandboxes/search-memory.ts', import.meta.url))
@@ -57,13 +57,11 @@ function wordsOf(machine: string): string[] {
   return [...kinds.map((kind) => `canary-${machine}-${kind}`), `CANARY_${machine.toUpperCase()}_NAME`]
 }
 
-describe('the memory of the embedded sandbox', () => {
-  it('the memory of the embedded sandbox holds nothing of the machine that made its snapshot, nor of the one that runs it', async () => {
-    expect(await searchOn('maker', [])).toEqual([])
-    const folders = (await readdir(cacheFolder)).filter((name) => name.startsWith('pyodide-'))
-    expect(folders).toHaveLength(1)
-    expect(await searchOn('user', wordsOf('maker'))).toEqual([])
-    const snapshot = await readFile(path.join(cacheFolder, folders[0]!, 'snapshot.bin'))
-    expect(snapshot.includes('canary-')).toBe(false)
-  })
+it('the memory of the embedded sandbox holds nothing of the machine that made its snapshot, nor of the one that runs it', async () => {
+  expect(await searchOn('maker', [])).toEqual([])
+  const folders = (await readdir(cacheFolder)).filter((name) => name.startsWith('pyodide-'))
+  expect(folders).toHaveLength(1)
+  expect(await searchOn('user', wordsOf('maker'))).toEqual([])
+  const snapshot = await readFile(path.join(cacheFolder, folders[0]!, 'snapshot.bin'))
+  expect(snapshot.includes('canary-')).toBe(false)
 })

@@ -55,30 +55,28 @@ describe('two sandboxes', () => {
   })
 })
 
-describe('the end', () => {
-  it('a bridge that is killed leaves no busy sandbox behind', async () => {
-    needsPosix('signals')
-    const bundle = await prepareBundle({ cacheFolder: SANDBOX_CACHE })
-    const memory = planMemory(384 << 20)
-    const command = [process.execPath, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
-    // Stands for the bridge: starts the sandbox in a separate process group, sends it an endless loop, and prints its
-    // pid.
-    const run = `${JSON.stringify({ type: 'run', cell: 1, servers: [], code: "print('busy', flush=True)\nwhile True: pass" })}\n`
-    const bridge = spawn(
-      process.execPath,
-      [
-        '-e',
-        `const c = require('child_process').spawn(${JSON.stringify(command[0])}, ${JSON.stringify(command.slice(1))}, { detached: true, env: {} });
+it('a bridge that is killed leaves no busy sandbox behind', async () => {
+  needsPosix('signals')
+  const bundle = await prepareBundle({ cacheFolder: SANDBOX_CACHE })
+  const memory = planMemory(384 << 20)
+  const command = [process.execPath, ...nodeFlags(bundle, memory), ...childArguments(bundle, 'serve', memory)]
+  // Stands for the bridge: starts the sandbox in a separate process group, sends it an endless loop, and prints its
+  // pid.
+  const run = `${JSON.stringify({ type: 'run', cell: 1, servers: [], code: "print('busy', flush=True)\nwhile True: pass" })}\n`
+  const bridge = spawn(
+    process.execPath,
+    [
+      '-e',
+      `const c = require('child_process').spawn(${JSON.stringify(command[0])}, ${JSON.stringify(command.slice(1))}, { detached: true, env: {} });
         c.stdin.write(${JSON.stringify(run)}); c.stdout.on('data', (d) => { if (String(d).includes('busy')) console.log(c.pid) })`,
-      ],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    )
-    const [said] = (await once(bridge.stdout, 'data')) as [Buffer]
-    const pid = Number(String(said))
-    expect(isAlive(pid)).toBe(true)
-    bridge.kill('SIGKILL')
-    await until(() => !isAlive(pid))
-  })
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const [said] = (await once(bridge.stdout, 'data')) as [Buffer]
+  const pid = Number(String(said))
+  expect(isAlive(pid)).toBe(true)
+  bridge.kill('SIGKILL')
+  await until(() => !isAlive(pid))
 })
 
 function isAlive(pid: number): boolean {

@@ -101,332 +101,317 @@ describe('the files of a project that nobody trusts', () => {
   })
 })
 
-describe('bad files', () => {
-  it('a bad file of servers skips only its own servers', async () => {
-    const mcps = path.join(home, 'MCPs')
-    await write(mcps, 'good.json', one('good', 'x'))
-    await write(mcps, 'comments.json', '// yes\n{"mcpServers": {"comments": {"command": "x",},},}')
-    await write(mcps, 'half.json', '{"mcpServers": {"half": {"comm')
-    await write(mcps, 'list.json', '[1]')
-    await write(mcps, 'deep.json', '['.repeat(200_000))
-    await write(mcps, 'deep-entry.json', `{"mcpServers": {"a": {"env": ${'['.repeat(20_000)}${']'.repeat(20_000)}}}}`)
-    await write(mcps, 'other.json', '{"servers": {}}')
-    await write(mcps, 'empty.json', '')
-    await write(mcps, 'huge.json', ' '.repeat(MAX_CONFIG_FILE_BYTES + 1))
-    await write(mcps, 'latin1.json', Buffer.from('{"mcpServers": {"caf\xe9": {"command": "x"}}}', 'latin1'))
-    await write(mcps, 'bom.json', `\uFEFF${JSON.stringify(one('bom', 'x'))}`)
-    await write(mcps, 'utf16.json', Buffer.from(`\uFEFF${JSON.stringify(one('utf16', 'x'))}`, 'utf16le'))
-    await write(mcps, 'notes.txt', 'not a config file')
-    await write(mcps, '.hidden.json', one('hidden', 'x'))
-    await mkdir(path.join(mcps, 'folder.json'))
+it('a bad file of servers skips only its own servers', async () => {
+  const mcps = path.join(home, 'MCPs')
+  await write(mcps, 'good.json', one('good', 'x'))
+  await write(mcps, 'comments.json', '// yes\n{"mcpServers": {"comments": {"command": "x",},},}')
+  await write(mcps, 'half.json', '{"mcpServers": {"half": {"comm')
+  await write(mcps, 'list.json', '[1]')
+  await write(mcps, 'deep.json', '['.repeat(200_000))
+  await write(mcps, 'deep-entry.json', `{"mcpServers": {"a": {"env": ${'['.repeat(20_000)}${']'.repeat(20_000)}}}}`)
+  await write(mcps, 'other.json', '{"servers": {}}')
+  await write(mcps, 'empty.json', '')
+  await write(mcps, 'huge.json', ' '.repeat(MAX_CONFIG_FILE_BYTES + 1))
+  await write(mcps, 'latin1.json', Buffer.from('{"mcpServers": {"caf\xe9": {"command": "x"}}}', 'latin1'))
+  await write(mcps, 'bom.json', `\uFEFF${JSON.stringify(one('bom', 'x'))}`)
+  await write(mcps, 'utf16.json', Buffer.from(`\uFEFF${JSON.stringify(one('utf16', 'x'))}`, 'utf16le'))
+  await write(mcps, 'notes.txt', 'not a config file')
+  await write(mcps, '.hidden.json', one('hidden', 'x'))
+  await mkdir(path.join(mcps, 'folder.json'))
 
-    const found = await discover({ MCP_SERVERS_CONFIG: path.join(home, 'missing.json') })
-    expect(names(found)).toEqual(['bom', 'comments', 'good', 'utf16'])
-    expect(reasons(found)).toEqual({
-      'missing.json': 'does not exist',
-      'deep.json': 'is nested too deeply',
-      'deep-entry.json': 'is nested too deeply',
-      'empty.json': 'has no "mcpServers"; expected {"mcpServers": {"NAME": {"command": "…"}}}',
-      'folder.json': 'is a folder, not a file',
-      'half.json': 'is not valid JSON: a text in quotes does not end at line 1, column 26',
-      'huge.json': expect.stringContaining('is too large'),
-      'latin1.json': 'is not UTF-8 text; save it as UTF-8',
-      'list.json': 'holds a list or a single value, not an object',
-      'other.json': 'has no "mcpServers"; expected {"mcpServers": {"NAME": {"command": "…"}}}',
-    })
-  })
-
-  it('a link that leads nowhere and a named pipe in place of a file of servers skip only that file', async () => {
-    needsPosix('links take a privilege of Windows, and it has no named pipes that are files')
-    const mcps = path.join(home, 'MCPs')
-    await write(mcps, 'good.json', one('good', 'x'))
-    await symlink('loop.json', path.join(mcps, 'loop.json'))
-    await symlink('gone', path.join(mcps, 'dangling.json'))
-    execFileSync('mkfifo', [path.join(mcps, 'pipe.json')])
-    const found = await discover()
-    expect(names(found)).toEqual(['good'])
-    expect(reasons(found)).toEqual({
-      'dangling.json': 'is a broken symbolic link',
-      'loop.json': 'is a symbolic link that leads back to itself',
-      'pipe.json': 'is not an ordinary file',
-    })
-  })
-
-  it.each(['', '[]', '{}', '{"mcpServers": []}', '{"mcpServers": "x"}', '{"mcpServers": null}'])(
-    'a file of servers without an object of servers counts as one that cannot be read: %j',
-    async (text) => {
-      await write(path.join(home, 'MCPs'), 'broken.json', text)
-      await write(path.join(home, 'MCPs'), 'none.json', '{"mcpServers": {}}')
-      const { skipped } = await discover()
-      expect(skipped).toMatchObject([{ file: path.join(home, 'MCPs/broken.json'), kind: 'unread' }])
-      expect(skipped[0]!.reason).toMatch(/expected|not an object/)
-    },
-  )
-
-  it.each(['', '{}', '{"theme": "dark"}', '{"mcpServers": null}', '{"mcpServers": {}}'])(
-    "another client's file without servers is nothing to report, one with something else in their place is: %j",
-    async (text) => {
-      await write(path.join(home, '.cursor'), 'mcp.json', text)
-      expect((await discover()).skipped).toEqual([])
-      await write(path.join(home, '.cursor'), 'mcp.json', '{"mcpServers": ["x"]}')
-      const reason = 'has a list in place of its servers; expected an object such as {"NAME": {"command": "…"}}'
-      expect((await discover()).skipped).toEqual([
-        { file: path.join(home, '.cursor/mcp.json'), reason, kind: 'unread' },
-      ])
-    },
-  )
-
-  it('a project may keep other JSON files in its folder mcp-servers', async () => {
-    await write(path.join(project, 'mcp-servers'), 'package.json', '{"name": "x"}')
-    expect((await discover()).skipped).toEqual([
-      { file: path.join(project, 'mcp-servers/package.json'), reason: expect.stringContaining('has no') as string },
-    ])
-  })
-
-  it('a file of servers whose name has a line break is read as any other', async () => {
-    needsPosix('Windows has no such names')
-    await write(path.join(home, 'MCPs'), 'two\nlines.json', one('good', 'x'))
-    expect(names(await discover())).toEqual(['good'])
-  })
-
-  it('rules, also those of a profile, are no file of servers', async () => {
-    const mcps = path.join(home, 'MCPs')
-    for (const name of ['permissions.json', 'permissions-work.json']) await write(mcps, name, { rules: [] })
-    await write(mcps, 'permission.json', { rules: [] })
-    expect(Object.keys(reasons(await discover()))).toEqual(['permission.json'])
-  })
-
-  it('a file of servers that others can read is reported', async () => {
-    needsPosix('Windows has no modes')
-    if (process.getuid!() === 0) skip('root may read everything')
-    await writeFile(path.join(home, 'MCPs', 'mine.json'), '{}', { mode: 0o000 })
-    expect(reasons(await discover())).toEqual({ 'mine.json': 'cannot be read: permission denied' })
-  })
-
-  it('a file of servers that cannot be read is reported, whatever the file system says', async () => {
-    const fileSystem = {
-      readdir: () => Promise.resolve(['a.json', 'b.json', 'c.json']),
-      readFile: (file: string) => {
-        if (file.endsWith('b.json')) return Promise.resolve(Buffer.from(JSON.stringify(one('b', 'x'))))
-        const code = file.endsWith('a.json') ? 'EACCES' : 'EIO'
-        return Promise.reject(Object.assign(new Error(`${code}: secret`), { code }))
-      },
-    }
-    const found = await discover({ MCP_BRIDGE_SOURCES: 'mcps' }, { fileSystem })
-    expect(names(found)).toEqual(['b'])
-    expect(reasons(found)).toEqual({ 'a.json': 'cannot be read: permission denied', 'c.json': 'cannot be read: EIO' })
-  })
-
-  it('a bad file of servers in TOML or YAML skips only its own servers', async () => {
-    await write(home, '.codex/config.toml', '[mcp_servers.x]\ncommand = CANARY')
-    await write(home, '.config/goose/config.yaml', 'extensions:\n  a: [CANARY\n  b: "')
-    await write(home, '.cursor/mcp.json', one('good', 'x'))
-    const found = await discover()
-    expect(names(found)).toEqual(['good'])
-    expect(reasons(found)).toEqual({
-      'config.toml': expect.stringMatching(/^is not valid TOML, at line 2, column \d+$/),
-      'config.yaml': expect.stringMatching(/^is not valid YAML: [A-Z_]+ at line \d+, column \d+$/),
-    })
-  })
-
-  it('a file of servers cannot take minutes with many keys, anchors and aliases of YAML', async () => {
-    const many = (length: number, line: (index: number) => string) => Array.from({ length }, (_, at) => line(at))
-    const reasonsOf = async (text: string) => {
-      await write(home, '.config/goose/config.yaml', `${text}\nextensions:\n  a: {cmd: y}`)
-      return reasons(await discover())
-    }
-    // The parser alone took longer than a test may for 16,000 aliases.
-    expect(await reasonsOf(many(40_000, (at) => `k${at}: 1`).join('\n'))).toEqual({})
-    const tooMany = { 'config.yaml': 'has more than 1000 YAML aliases' }
-    expect(await reasonsOf(`x: [&a 1${', *a'.repeat(20_000)}]`)).toEqual(tooMany)
-    const anchors = many(20_000, (at) => `&a${at} ${at}`).join(', ')
-    expect(await reasonsOf(`x: [${anchors}]\ny: [${many(20_000, (at) => `*a${at}`).join(', ')}]`)).toEqual(tooMany)
-    expect(await reasonsOf(`x:\n${'- {name: x, command: y}\n'.repeat(200_000)}`)).toEqual({
-      'config.yaml': 'is too large for YAML: the limit is 1048576 characters',
-    })
-    // The controls: one key twice, and as many anchors with few aliases.
-    expect(await reasonsOf('k: 1\nk: 2')).toEqual({
-      'config.yaml': 'is not valid YAML: DUPLICATE_KEY at line 2, column 1',
-    })
-    expect(await reasonsOf(`x: [${anchors}]\ny: [*a7, *a8]`)).toEqual({})
-  })
-
-  it('a file of servers cannot fill the memory with YAML aliases', async () => {
-    const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(10)}]`)
-    await write(home, '.config/goose/config.yaml', ['l0: &l0 [x]', ...levels, 'extensions: *l30'].join('\n'))
-    expect(reasons(await discover())).toEqual({ 'config.yaml': 'has YAML aliases that cannot be resolved' })
-    await write(home, '.config/goose/config.yaml', 'extensions: &a\n  x: {cmd: y, envs: [*a]}\n')
-    expect(reasons(await discover())).toEqual({ 'config.yaml': 'has a YAML alias that leads back to itself' })
-    // The control: an alias to another node, twice.
-    await write(
-      home,
-      '.config/goose/config.yaml',
-      'e: &e {A: b}\nextensions:\n  x: {cmd: y, envs: *e}\n  z: {cmd: y, envs: *e}\n',
-    )
-    expect(reasons(await discover())).toEqual({})
+  const found = await discover({ MCP_SERVERS_CONFIG: path.join(home, 'missing.json') })
+  expect(names(found)).toEqual(['bom', 'comments', 'good', 'utf16'])
+  expect(reasons(found)).toEqual({
+    'missing.json': 'does not exist',
+    'deep.json': 'is nested too deeply',
+    'deep-entry.json': 'is nested too deeply',
+    'empty.json': 'has no "mcpServers"; expected {"mcpServers": {"NAME": {"command": "…"}}}',
+    'folder.json': 'is a folder, not a file',
+    'half.json': 'is not valid JSON: a text in quotes does not end at line 1, column 26',
+    'huge.json': expect.stringContaining('is too large'),
+    'latin1.json': 'is not UTF-8 text; save it as UTF-8',
+    'list.json': 'holds a list or a single value, not an object',
+    'other.json': 'has no "mcpServers"; expected {"mcpServers": {"NAME": {"command": "…"}}}',
   })
 })
 
-describe('bad entries', () => {
-  it.each([
-    [{}, 'has neither a command nor a url'],
-    [{ command: 'x', url: 'https://h' }, 'has both a command and a url, and no type'],
-    [{ command: '' }, 'has no command'],
-    [{ command: [['x']] }, 'has a command that is not text'],
-    [{ command: 'x\0' }, 'has a command with a NUL character in it'],
-    [{ command: 'x', args: 'y' }, 'has invalid args: expected a list'],
-    [{ command: 'x', args: [{}] }, 'has a non-text value in an item of args'],
-    [{ command: 'x', env: ['A'] }, 'has invalid env: expected a table of names and texts'],
-    [{ command: 'x', env: { A: {} } }, 'has a non-text value in env.A'],
-    [{ command: 'x', cwd: 3 }, 'has a cwd that is not text'],
-    [{ type: 'stdio', url: 'https://h' }, 'has no command'],
-    [{ type: 'websocket', url: 'wss://h' }, 'has a type other than stdio, http and sse'],
-    [{ type: 'constructor', url: 'https://h' }, 'has a type other than stdio, http and sse'],
-    [{ url: 'file:///etc/passwd' }, 'has a url that is not an http or https address'],
-    [{ url: 'https://h', headers: 'K: v' }, 'has invalid headers: expected a table of names and texts'],
-    [{ command: 'x', callTimeoutMs: -1 }, 'has a timeout that is not a number above 0'],
-    [{ command: 'x', disabled: true }, 'is disabled in this file'],
-    [{ command: 'x', enabled: false }, 'is disabled in this file'],
-    [{ command: 'x', disabled: 'true' }, 'has a field disabled that is neither true nor false'],
-    [{ command: 'x', enabled: 'false' }, 'has a field enabled that is neither true nor false'],
-    [{ command: 'x', shared: 'false' }, 'has a field shared that is neither true nor false'],
-    [
-      { command: 'x', permission: { deny: ['*'] } },
-      'has a field permission that is not known: did you mean permissions?',
-    ],
-    [{ command: 'x', excludeTool: ['y'] }, 'has a field excludeTool that is not known: did you mean excludeTools?'],
-    [{ command: 'x', denyMethods: ['y'] }, 'has a field denyMethods that is not known: did you mean excludeTools?'],
-    [{ command: 'x', onlyThese: ['y'] }, 'has a field onlyThese that is not known: did you mean excludeTools?'],
-    [{ command: 'x', includTools: ['y'] }, 'has a field includTools that is not known: did you mean includeTools?'],
-    [{ command: 'x', sandBox: true }, 'has a field sandBox that is not known: did you mean sandbox?'],
-    [{ url: 'https://h', Disabled: true }, 'is disabled in this file'],
-    [null, 'is not an object'],
-    ['npx x', 'is not an object'],
-  ])('a bad entry is skipped alone: %j', async (entry, reason) => {
-    await write(home, 'MCPs/a.json', { mcpServers: { bad: entry, good: { command: 'x' } } })
-    const found = await discover()
-    expect(names(found)).toEqual(['good'])
-    const line = /not known|shared that/.test(reason) ? ' (line 1)' : ''
-    expect(found.skipped).toEqual([
-      { file: path.join(home, 'MCPs', 'a.json'), name: 'bad', reason: `${reason}${line}` },
-    ])
+it('a link that leads nowhere and a named pipe in place of a file of servers skip only that file', async () => {
+  needsPosix('links take a privilege of Windows, and it has no named pipes that are files')
+  const mcps = path.join(home, 'MCPs')
+  await write(mcps, 'good.json', one('good', 'x'))
+  await symlink('loop.json', path.join(mcps, 'loop.json'))
+  await symlink('gone', path.join(mcps, 'dangling.json'))
+  execFileSync('mkfifo', [path.join(mcps, 'pipe.json')])
+  const found = await discover()
+  expect(names(found)).toEqual(['good'])
+  expect(reasons(found)).toEqual({
+    'dangling.json': 'is a broken symbolic link',
+    'loop.json': 'is a symbolic link that leads back to itself',
+    'pipe.json': 'is not an ordinary file',
   })
+})
 
-  it('an unknown field is ignored in a file of another client, and where it is near no field that restricts', async () => {
-    const theirs = { disabledTools: ['y'], autoApprove: [], alwaysAllow: ['z'], timeout: 5, trust: true, tools: ['*'] }
-    const isOff = { _disabled: true, '//sandbox': true }
-    await write(home, 'MCPs/a.json', { mcpServers: { own: { command: 'x', ...theirs, ...isOff } } })
-    await write(home, '.cursor/mcp.json', {
-      mcpServers: { cursor: { command: 'y', permission: 'all', sandBox: true } },
-    })
-    const found = await discover()
-    expect(found.skipped).toEqual([])
-    expect(names(found)).toEqual(['own', 'cursor'])
-  })
+it.each(['', '[]', '{}', '{"mcpServers": []}', '{"mcpServers": "x"}', '{"mcpServers": null}'])(
+  'a file of servers without an object of servers counts as one that cannot be read: %j',
+  async (text) => {
+    await write(path.join(home, 'MCPs'), 'broken.json', text)
+    await write(path.join(home, 'MCPs'), 'none.json', '{"mcpServers": {}}')
+    const { skipped } = await discover()
+    expect(skipped).toMatchObject([{ file: path.join(home, 'MCPs/broken.json'), kind: 'unread' }])
+    expect(skipped[0]!.reason).toMatch(/expected|not an object/)
+  },
+)
 
-  it.each([
-    ['.cursor/mcp.json', { mcpServers: { bad: { command: 'x', disabled: 'true' } } }],
-    ['.gemini/settings.json', { mcpServers: { bad: { command: 'x', disabled: 'true' } } }],
-  ])(
-    'a server whose "disabled" is no boolean is skipped in a file of another client, too: %s',
-    async (file, content) => {
-      await write(home, file, content)
-      const found = await discover()
-      expect(names(found)).toEqual([])
-      expect(Object.values(reasons(found))).toEqual(['has a field disabled that is neither true nor false'])
+it.each(['', '{}', '{"theme": "dark"}', '{"mcpServers": null}', '{"mcpServers": {}}'])(
+  "another client's file without servers is nothing to report, one with something else in their place is: %j",
+  async (text) => {
+    await write(path.join(home, '.cursor'), 'mcp.json', text)
+    expect((await discover()).skipped).toEqual([])
+    await write(path.join(home, '.cursor'), 'mcp.json', '{"mcpServers": ["x"]}')
+    const reason = 'has a list in place of its servers; expected an object such as {"NAME": {"command": "…"}}'
+    expect((await discover()).skipped).toEqual([{ file: path.join(home, '.cursor/mcp.json'), reason, kind: 'unread' }])
+  },
+)
+
+it('a project may keep other JSON files in its folder mcp-servers', async () => {
+  await write(path.join(project, 'mcp-servers'), 'package.json', '{"name": "x"}')
+  expect((await discover()).skipped).toEqual([
+    { file: path.join(project, 'mcp-servers/package.json'), reason: expect.stringContaining('has no') as string },
+  ])
+})
+
+it('a file of servers whose name has a line break is read as any other', async () => {
+  needsPosix('Windows has no such names')
+  await write(path.join(home, 'MCPs'), 'two\nlines.json', one('good', 'x'))
+  expect(names(await discover())).toEqual(['good'])
+})
+
+it('rules, also those of a profile, are no file of servers', async () => {
+  const mcps = path.join(home, 'MCPs')
+  for (const name of ['permissions.json', 'permissions-work.json']) await write(mcps, name, { rules: [] })
+  await write(mcps, 'permission.json', { rules: [] })
+  expect(Object.keys(reasons(await discover()))).toEqual(['permission.json'])
+})
+
+it('a file of servers that others can read is reported', async () => {
+  needsPosix('Windows has no modes')
+  if (process.getuid!() === 0) skip('root may read everything')
+  await writeFile(path.join(home, 'MCPs', 'mine.json'), '{}', { mode: 0o000 })
+  expect(reasons(await discover())).toEqual({ 'mine.json': 'cannot be read: permission denied' })
+})
+
+it('a file of servers that cannot be read is reported, whatever the file system says', async () => {
+  const fileSystem = {
+    readdir: () => Promise.resolve(['a.json', 'b.json', 'c.json']),
+    readFile: (file: string) => {
+      if (file.endsWith('b.json')) return Promise.resolve(Buffer.from(JSON.stringify(one('b', 'x'))))
+      const code = file.endsWith('a.json') ? 'EACCES' : 'EIO'
+      return Promise.reject(Object.assign(new Error(`${code}: secret`), { code }))
     },
+  }
+  const found = await discover({ MCP_BRIDGE_SOURCES: 'mcps' }, { fileSystem })
+  expect(names(found)).toEqual(['b'])
+  expect(reasons(found)).toEqual({ 'a.json': 'cannot be read: permission denied', 'c.json': 'cannot be read: EIO' })
+})
+
+it('a bad file of servers in TOML or YAML skips only its own servers', async () => {
+  await write(home, '.codex/config.toml', '[mcp_servers.x]\ncommand = CANARY')
+  await write(home, '.config/goose/config.yaml', 'extensions:\n  a: [CANARY\n  b: "')
+  await write(home, '.cursor/mcp.json', one('good', 'x'))
+  const found = await discover()
+  expect(names(found)).toEqual(['good'])
+  expect(reasons(found)).toEqual({
+    'config.toml': expect.stringMatching(/^is not valid TOML, at line 2, column \d+$/),
+    'config.yaml': expect.stringMatching(/^is not valid YAML: [A-Z_]+ at line \d+, column \d+$/),
+  })
+})
+
+it('a file of servers cannot take minutes with many keys, anchors and aliases of YAML', async () => {
+  const many = (length: number, line: (index: number) => string) => Array.from({ length }, (_, at) => line(at))
+  const reasonsOf = async (text: string) => {
+    await write(home, '.config/goose/config.yaml', `${text}\nextensions:\n  a: {cmd: y}`)
+    return reasons(await discover())
+  }
+  // The parser alone took longer than a test may for 16,000 aliases.
+  expect(await reasonsOf(many(40_000, (at) => `k${at}: 1`).join('\n'))).toEqual({})
+  const tooMany = { 'config.yaml': 'has more than 1000 YAML aliases' }
+  expect(await reasonsOf(`x: [&a 1${', *a'.repeat(20_000)}]`)).toEqual(tooMany)
+  const anchors = many(20_000, (at) => `&a${at} ${at}`).join(', ')
+  expect(await reasonsOf(`x: [${anchors}]\ny: [${many(20_000, (at) => `*a${at}`).join(', ')}]`)).toEqual(tooMany)
+  expect(await reasonsOf(`x:\n${'- {name: x, command: y}\n'.repeat(200_000)}`)).toEqual({
+    'config.yaml': 'is too large for YAML: the limit is 1048576 characters',
+  })
+  // The controls: one key twice, and as many anchors with few aliases.
+  expect(await reasonsOf('k: 1\nk: 2')).toEqual({
+    'config.yaml': 'is not valid YAML: DUPLICATE_KEY at line 2, column 1',
+  })
+  expect(await reasonsOf(`x: [${anchors}]\ny: [*a7, *a8]`)).toEqual({})
+})
+
+it('a file of servers cannot fill the memory with YAML aliases', async () => {
+  const levels = Array.from({ length: 30 }, (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(10)}]`)
+  await write(home, '.config/goose/config.yaml', ['l0: &l0 [x]', ...levels, 'extensions: *l30'].join('\n'))
+  expect(reasons(await discover())).toEqual({ 'config.yaml': 'has YAML aliases that cannot be resolved' })
+  await write(home, '.config/goose/config.yaml', 'extensions: &a\n  x: {cmd: y, envs: [*a]}\n')
+  expect(reasons(await discover())).toEqual({ 'config.yaml': 'has a YAML alias that leads back to itself' })
+  // The control: an alias to another node, twice.
+  await write(
+    home,
+    '.config/goose/config.yaml',
+    'e: &e {A: b}\nextensions:\n  x: {cmd: y, envs: *e}\n  z: {cmd: y, envs: *e}\n',
   )
-
-  it('a field of an unknown name that begins like a restriction is an error with its line, in any file', async () => {
-    const text = '{"mcpServers": {\n "a": {"command": "x"},\n "b": {\n  "command": "y",\n  "denyList": ["z"]}}}'
-    await write(home, '.cursor/mcp.json', text)
-    const found = await discover()
-    expect(names(found)).toEqual(['a'])
-    expect(Object.values(reasons(found))).toEqual([
-      expect.stringMatching(/^has a field denyList that is not known: did you mean \w+\? \(line 5\)$/),
-    ])
-  })
-
-  it.each(['', ' ', 'a\nb', 'x'.repeat(129)])('an entry with the name %j is skipped', async (name) => {
-    await write(home, 'MCPs/a.json', { mcpServers: { [name]: { command: 'x' }, good: { command: 'x' } } })
-    const found = await discover()
-    expect(names(found)).toEqual(['good'])
-    expect(found.skipped[0]?.name?.length).toBeLessThanOrEqual(128)
-    expect(found.skipped[0]?.name).not.toContain('\n')
-  })
-
-  it('an entry may be in a file that names its JSON Schema', async () => {
-    await write(home, 'MCPs/a.json', { $schema: '../servers.schema.json', mcpServers: { a: { command: 'x' } } })
-    const found = await discover()
-    expect(names(found)).toEqual(['a'])
-    expect(found.skipped).toEqual([])
-  })
-
-  it('an entry cannot reach a prototype', async () => {
-    await write(home, 'MCPs/a.json', '{"mcpServers": {"__proto__": {"command": "x", "env": {"__proto__": "v"}}}}')
-    const found = await discover()
-    expect(names(found)).toEqual(['__proto__'])
-    const transport = found.servers[0]?.transport
-    expect(transport?.type === 'stdio' ? Object.entries(transport.env) : undefined).toEqual([['__proto__', 'v']])
-    expect(({} as Record<string, unknown>)['command']).toBeUndefined()
-  })
+  expect(reasons(await discover())).toEqual({})
 })
 
-describe('this bridge itself', () => {
-  const self = { mcpServers: { bridge: { command: 'npx', args: ['-y', 'sandbridge'] }, other: { command: 'x' } } }
-
-  it('an entry for this bridge is left out, and kept when asked for', async () => {
-    await write(home, 'MCPs/a.json', self)
-    const found = await discover()
-    expect(names(found)).toEqual(['other'])
-    expect(found.skipped[0]).toMatchObject({
-      name: 'bridge',
-      reason: expect.stringContaining('would start this bridge'),
-    })
-    expect(names(await discover({ MCP_BRIDGE_ALLOW_SELF_SERVER: '1' }))).toEqual(['bridge', 'other'])
-  })
-
-  it('an entry for this bridge is recognised by the path it was started by', async () => {
-    await write(home, 'MCPs/a.json', { mcpServers: { bridge: { command: 'node', args: ['/opt/here.js'] } } })
-    expect(names(await discover({}, { ownPaths: ['/opt/here.js'] }))).toEqual([])
-    expect(names(await discover({}, { ownPaths: ['/opt/there.js'] }))).toEqual(['bridge'])
-  })
+it.each([
+  [{}, 'has neither a command nor a url'],
+  [{ command: 'x', url: 'https://h' }, 'has both a command and a url, and no type'],
+  [{ command: '' }, 'has no command'],
+  [{ command: [['x']] }, 'has a command that is not text'],
+  [{ command: 'x\0' }, 'has a command with a NUL character in it'],
+  [{ command: 'x', args: 'y' }, 'has invalid args: expected a list'],
+  [{ command: 'x', args: [{}] }, 'has a non-text value in an item of args'],
+  [{ command: 'x', env: ['A'] }, 'has invalid env: expected a table of names and texts'],
+  [{ command: 'x', env: { A: {} } }, 'has a non-text value in env.A'],
+  [{ command: 'x', cwd: 3 }, 'has a cwd that is not text'],
+  [{ type: 'stdio', url: 'https://h' }, 'has no command'],
+  [{ type: 'websocket', url: 'wss://h' }, 'has a type other than stdio, http and sse'],
+  [{ type: 'constructor', url: 'https://h' }, 'has a type other than stdio, http and sse'],
+  [{ url: 'file:///etc/passwd' }, 'has a url that is not an http or https address'],
+  [{ url: 'https://h', headers: 'K: v' }, 'has invalid headers: expected a table of names and texts'],
+  [{ command: 'x', callTimeoutMs: -1 }, 'has a timeout that is not a number above 0'],
+  [{ command: 'x', disabled: true }, 'is disabled in this file'],
+  [{ command: 'x', enabled: false }, 'is disabled in this file'],
+  [{ command: 'x', disabled: 'true' }, 'has a field disabled that is neither true nor false'],
+  [{ command: 'x', enabled: 'false' }, 'has a field enabled that is neither true nor false'],
+  [{ command: 'x', shared: 'false' }, 'has a field shared that is neither true nor false'],
+  [
+    { command: 'x', permission: { deny: ['*'] } },
+    'has a field permission that is not known: did you mean permissions?',
+  ],
+  [{ command: 'x', excludeTool: ['y'] }, 'has a field excludeTool that is not known: did you mean excludeTools?'],
+  [{ command: 'x', denyMethods: ['y'] }, 'has a field denyMethods that is not known: did you mean excludeTools?'],
+  [{ command: 'x', onlyThese: ['y'] }, 'has a field onlyThese that is not known: did you mean excludeTools?'],
+  [{ command: 'x', includTools: ['y'] }, 'has a field includTools that is not known: did you mean includeTools?'],
+  [{ command: 'x', sandBox: true }, 'has a field sandBox that is not known: did you mean sandbox?'],
+  [{ url: 'https://h', Disabled: true }, 'is disabled in this file'],
+  [null, 'is not an object'],
+  ['npx x', 'is not an object'],
+])('a bad entry is skipped alone: %j', async (entry, reason) => {
+  await write(home, 'MCPs/a.json', { mcpServers: { bad: entry, good: { command: 'x' } } })
+  const found = await discover()
+  expect(names(found)).toEqual(['good'])
+  const line = /not known|shared that/.test(reason) ? ' (line 1)' : ''
+  expect(found.skipped).toEqual([{ file: path.join(home, 'MCPs', 'a.json'), name: 'bad', reason: `${reason}${line}` }])
 })
 
-describe('sources', () => {
-  it('sources of servers are read in order of precedence and listed', async () => {
-    await write(home, 'MCPs/a.json', one('a', 'from-mcps'))
-    await write(home, 'MCPs/b.json', one('a', 'from-mcps-2'))
-    await write(home, '.cursor/mcp.json', one('a', 'from-cursor'))
-    await write(home, '.claude.json', one('a', 'from-mcps'))
-    const file = await write(home, 'extra.json', one('a', 'from-env'))
-    const found = await discover({ MCP_SERVERS_CONFIG: file })
-    expect(found.servers.map(({ name, transport }) => [name, 'command' in transport && transport.command])).toEqual([
-      ['a', 'from-mcps'],
-      ['a@mcps', 'from-mcps-2'],
-      ['a@servers-config', 'from-env'],
-      ['a@cursor', 'from-cursor'],
-    ])
-    expect(found.files.map(({ client, serverCount }) => [client, serverCount])).toEqual([
-      ['mcps', 1],
-      ['mcps', 1],
-      ['servers-config', 1],
-      ['claude-code', 1],
-      ['cursor', 1],
-    ])
+it('an unknown field is ignored in a file of another client, and where it is near no field that restricts', async () => {
+  const theirs = { disabledTools: ['y'], autoApprove: [], alwaysAllow: ['z'], timeout: 5, trust: true, tools: ['*'] }
+  const isOff = { _disabled: true, '//sandbox': true }
+  await write(home, 'MCPs/a.json', { mcpServers: { own: { command: 'x', ...theirs, ...isOff } } })
+  await write(home, '.cursor/mcp.json', {
+    mcpServers: { cursor: { command: 'y', permission: 'all', sandBox: true } },
   })
+  const found = await discover()
+  expect(found.skipped).toEqual([])
+  expect(names(found)).toEqual(['own', 'cursor'])
+})
 
-  it('MCP_BRIDGE_SOURCES names the sources of servers', async () => {
-    await write(home, 'MCPs/a.json', one('a', 'x'))
-    await write(home, '.cursor/mcp.json', one('b', 'x'))
-    expect(names(await discover({ MCP_BRIDGE_SOURCES: 'cursor' }))).toEqual(['b'])
-    expect(names(await discover({ MCP_BRIDGE_SOURCES: '-cursor' }))).toEqual(['a'])
-  })
+it.each([
+  ['.cursor/mcp.json', { mcpServers: { bad: { command: 'x', disabled: 'true' } } }],
+  ['.gemini/settings.json', { mcpServers: { bad: { command: 'x', disabled: 'true' } } }],
+])('a server whose "disabled" is no boolean is skipped in a file of another client, too: %s', async (file, content) => {
+  await write(home, file, content)
+  const found = await discover()
+  expect(names(found)).toEqual([])
+  expect(Object.values(reasons(found))).toEqual(['has a field disabled that is neither true nor false'])
+})
 
-  it('sources of servers are read from another state folder', async () => {
-    await write(root, 'state/a.json', one('a', 'x'))
-    expect(names(await discover({ MCP_BRIDGE_STATE_DIR: path.join(root, 'state') }))).toEqual(['a'])
+it('a field of an unknown name that begins like a restriction is an error with its line, in any file', async () => {
+  const text = '{"mcpServers": {\n "a": {"command": "x"},\n "b": {\n  "command": "y",\n  "denyList": ["z"]}}}'
+  await write(home, '.cursor/mcp.json', text)
+  const found = await discover()
+  expect(names(found)).toEqual(['a'])
+  expect(Object.values(reasons(found))).toEqual([
+    expect.stringMatching(/^has a field denyList that is not known: did you mean \w+\? \(line 5\)$/),
+  ])
+})
+
+it.each(['', ' ', 'a\nb', 'x'.repeat(129)])('an entry with the name %j is skipped', async (name) => {
+  await write(home, 'MCPs/a.json', { mcpServers: { [name]: { command: 'x' }, good: { command: 'x' } } })
+  const found = await discover()
+  expect(names(found)).toEqual(['good'])
+  expect(found.skipped[0]?.name?.length).toBeLessThanOrEqual(128)
+  expect(found.skipped[0]?.name).not.toContain('\n')
+})
+
+it('an entry may be in a file that names its JSON Schema', async () => {
+  await write(home, 'MCPs/a.json', { $schema: '../servers.schema.json', mcpServers: { a: { command: 'x' } } })
+  const found = await discover()
+  expect(names(found)).toEqual(['a'])
+  expect(found.skipped).toEqual([])
+})
+
+it('an entry cannot reach a prototype', async () => {
+  await write(home, 'MCPs/a.json', '{"mcpServers": {"__proto__": {"command": "x", "env": {"__proto__": "v"}}}}')
+  const found = await discover()
+  expect(names(found)).toEqual(['__proto__'])
+  const transport = found.servers[0]?.transport
+  expect(transport?.type === 'stdio' ? Object.entries(transport.env) : undefined).toEqual([['__proto__', 'v']])
+  expect(({} as Record<string, unknown>)['command']).toBeUndefined()
+})
+
+const self = { mcpServers: { bridge: { command: 'npx', args: ['-y', 'sandbridge'] }, other: { command: 'x' } } }
+
+it('an entry for this bridge is left out, and kept when asked for', async () => {
+  await write(home, 'MCPs/a.json', self)
+  const found = await discover()
+  expect(names(found)).toEqual(['other'])
+  expect(found.skipped[0]).toMatchObject({
+    name: 'bridge',
+    reason: expect.stringContaining('would start this bridge'),
   })
+  expect(names(await discover({ MCP_BRIDGE_ALLOW_SELF_SERVER: '1' }))).toEqual(['bridge', 'other'])
+})
+
+it('an entry for this bridge is recognised by the path it was started by', async () => {
+  await write(home, 'MCPs/a.json', { mcpServers: { bridge: { command: 'node', args: ['/opt/here.js'] } } })
+  expect(names(await discover({}, { ownPaths: ['/opt/here.js'] }))).toEqual([])
+  expect(names(await discover({}, { ownPaths: ['/opt/there.js'] }))).toEqual(['bridge'])
+})
+
+it('sources of servers are read in order of precedence and listed', async () => {
+  await write(home, 'MCPs/a.json', one('a', 'from-mcps'))
+  await write(home, 'MCPs/b.json', one('a', 'from-mcps-2'))
+  await write(home, '.cursor/mcp.json', one('a', 'from-cursor'))
+  await write(home, '.claude.json', one('a', 'from-mcps'))
+  const file = await write(home, 'extra.json', one('a', 'from-env'))
+  const found = await discover({ MCP_SERVERS_CONFIG: file })
+  expect(found.servers.map(({ name, transport }) => [name, 'command' in transport && transport.command])).toEqual([
+    ['a', 'from-mcps'],
+    ['a@mcps', 'from-mcps-2'],
+    ['a@servers-config', 'from-env'],
+    ['a@cursor', 'from-cursor'],
+  ])
+  expect(found.files.map(({ client, serverCount }) => [client, serverCount])).toEqual([
+    ['mcps', 1],
+    ['mcps', 1],
+    ['servers-config', 1],
+    ['claude-code', 1],
+    ['cursor', 1],
+  ])
+})
+
+it('MCP_BRIDGE_SOURCES names the sources of servers', async () => {
+  await write(home, 'MCPs/a.json', one('a', 'x'))
+  await write(home, '.cursor/mcp.json', one('b', 'x'))
+  expect(names(await discover({ MCP_BRIDGE_SOURCES: 'cursor' }))).toEqual(['b'])
+  expect(names(await discover({ MCP_BRIDGE_SOURCES: '-cursor' }))).toEqual(['a'])
+})
+
+it('sources of servers are read from another state folder', async () => {
+  await write(root, 'state/a.json', one('a', 'x'))
+  expect(names(await discover({ MCP_BRIDGE_STATE_DIR: path.join(root, 'state') }))).toEqual(['a'])
 })
 
 it("a project's servers are listed, but not started without trust", async () => {

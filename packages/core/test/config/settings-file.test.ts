@@ -210,56 +210,52 @@ describe('settings.json', () => {
   })
 })
 
-describe('in place of settings.json', () => {
-  it('a folder is an error', async () => {
-    const { home, file } = makeHome()
-    mkdirSync(file)
-    expect(await problemOf(home)).toContain('is a folder, not a file')
-  })
+it('a folder is an error', async () => {
+  const { home, file } = makeHome()
+  mkdirSync(file)
+  expect(await problemOf(home)).toContain('is a folder, not a file')
+})
 
-  it('a named pipe is an error at once', async () => {
-    needsPosix('named pipes that are files')
-    const { home, file } = makeHome()
-    execFileSync('mkfifo', [file])
-    expect(await problemOf(home)).toContain('is not an ordinary file')
-  })
+it('a named pipe is an error at once', async () => {
+  needsPosix('named pipes that are files')
+  const { home, file } = makeHome()
+  execFileSync('mkfifo', [file])
+  expect(await problemOf(home)).toContain('is not an ordinary file')
+})
 
-  it('a broken link is an error, and config leaves it as it is', async () => {
-    needsPosix('Windows has no modes, and links take a privilege')
-    const { home, file } = makeHome()
-    symlinkSync('gone.json', file)
-    expect(await problemOf(home)).toContain(`${file} is a broken symbolic link`)
-    const context = settingContext({}, { home })
-    await expect(editSetting(findSetting('output.tokens'), '7000', context)).rejects.toThrow('broken symbolic link')
-    expect(readlinkSync(file)).toBe('gone.json')
-    rmSync(path.dirname(file), { recursive: true })
-    symlinkSync('gone', path.dirname(file))
-    expect(await problemOf(home)).toContain(
-      `${file} cannot be reached: ${path.dirname(file)} is a broken symbolic link`,
-    )
-  })
+it('a broken link is an error, and config leaves it as it is', async () => {
+  needsPosix('Windows has no modes, and links take a privilege')
+  const { home, file } = makeHome()
+  symlinkSync('gone.json', file)
+  expect(await problemOf(home)).toContain(`${file} is a broken symbolic link`)
+  const context = settingContext({}, { home })
+  await expect(editSetting(findSetting('output.tokens'), '7000', context)).rejects.toThrow('broken symbolic link')
+  expect(readlinkSync(file)).toBe('gone.json')
+  rmSync(path.dirname(file), { recursive: true })
+  symlinkSync('gone', path.dirname(file))
+  expect(await problemOf(home)).toContain(`${file} cannot be reached: ${path.dirname(file)} is a broken symbolic link`)
+})
 
-  it('a link to itself and a device are errors', async () => {
-    needsPosix('Windows has no modes, and links take a privilege')
-    const { home, file } = makeHome()
-    symlinkSync(file, file)
-    expect(await problemOf(home)).toContain('leads back to itself')
-    rmSync(file)
-    symlinkSync('/dev/zero', file)
-    expect(await problemOf(home)).toContain('is not an ordinary file')
-  })
+it('a link to itself and a device are errors', async () => {
+  needsPosix('Windows has no modes, and links take a privilege')
+  const { home, file } = makeHome()
+  symlinkSync(file, file)
+  expect(await problemOf(home)).toContain('leads back to itself')
+  rmSync(file)
+  symlinkSync('/dev/zero', file)
+  expect(await problemOf(home)).toContain('is not an ordinary file')
+})
 
-  it('a huge or deeply nested file is an error', async () => {
-    const comment = `/*${' '.repeat(2 ** 20)}*/`
-    expect(await problemOf(makeHome(`${comment}{}`).home)).toContain('is larger than 1 MiB')
-    expect(await problemOf(makeHome(' '.repeat(6 * 2 ** 20)).home)).toContain('is too large')
-    expect(await problemOf(makeHome('['.repeat(500_000)).home)).toMatch(/nested too deeply|is not valid JSON/)
-  })
+it('a huge or deeply nested file is an error', async () => {
+  const comment = `/*${' '.repeat(2 ** 20)}*/`
+  expect(await problemOf(makeHome(`${comment}{}`).home)).toContain('is larger than 1 MiB')
+  expect(await problemOf(makeHome(' '.repeat(6 * 2 ** 20)).home)).toContain('is too large')
+  expect(await problemOf(makeHome('['.repeat(500_000)).home)).toMatch(/nested too deeply|is not valid JSON/)
+})
 
-  it('a file with thousands of problems names twenty', async () => {
-    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`a${index}`, {}]))
-    expect((await problemOf(makeHome(many).home)).split('\n')).toHaveLength(20)
-  })
+it('a file with thousands of problems names twenty', async () => {
+  const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`a${index}`, {}]))
+  expect((await problemOf(makeHome(many).home)).split('\n')).toHaveLength(20)
 })
 
 describe('editSetting', () => {

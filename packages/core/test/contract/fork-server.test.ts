@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeExit } from '../../src/cell/kernel/channel.ts'
 import { type BubblewrapOptions, BubblewrapProvider } from '@sandbridge/bubblewrap/provider.ts'
 import { bubblewrapArguments, systemCallFilter } from '@sandbridge/bubblewrap/bubblewrap.ts'
@@ -41,85 +41,83 @@ function forkServers() {
 
 const hashSeen = (cells: CellRunner) => cells.evaluate<number>("hash('a text')")
 
-describe('a process that forks sandboxes', () => {
-  it('the fork server is replaced after a number of sandboxes, which go on; the next ones share no hash seed with them', async () => {
-    const { provider, notForked } = await forkingProvider({ forksEach: 2 })
-    const first = await startCells(provider)
-    await first.run('x = 5')
-    const others = [await startCells(provider), await startCells(provider), await startCells(provider)]
-    const hashes = await Promise.all([first, ...others].map(hashSeen))
-    expect(hashes[0]).toBe(hashes[1])
-    expect(hashes[2]).toBe(hashes[3])
-    expect(hashes[0]).not.toBe(hashes[2])
-    expect((await first.run('x')).value).toBe('5')
-    expect(notForked).toEqual([])
-    expect(provider.startMethod).toBe('forked from one process')
-  })
+it('the fork server is replaced after a number of sandboxes, which go on; the next ones share no hash seed with them', async () => {
+  const { provider, notForked } = await forkingProvider({ forksEach: 2 })
+  const first = await startCells(provider)
+  await first.run('x = 5')
+  const others = [await startCells(provider), await startCells(provider), await startCells(provider)]
+  const hashes = await Promise.all([first, ...others].map(hashSeen))
+  expect(hashes[0]).toBe(hashes[1])
+  expect(hashes[2]).toBe(hashes[3])
+  expect(hashes[0]).not.toBe(hashes[2])
+  expect((await first.run('x')).value).toBe('5')
+  expect(notForked).toEqual([])
+  expect(provider.startMethod).toBe('forked from one process')
+})
 
-  it('the fork server is started before the first sandbox is asked for', async () => {
-    const { provider, servers } = await forkingProvider()
-    await until(() => servers().length > 0)
-    const [ahead] = servers()
-    expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
-    expect(servers().map(({ pid }) => pid)).toEqual([ahead!.pid])
-  })
+it('the fork server is started before the first sandbox is asked for', async () => {
+  const { provider, servers } = await forkingProvider()
+  await until(() => servers().length > 0)
+  const [ahead] = servers()
+  expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+  expect(servers().map(({ pid }) => pid)).toEqual([ahead!.pid])
+})
 
-  it('the fork server ends when it can fork no more and its last sandbox has ended', async () => {
-    const { provider, servers } = await forkingProvider({ forksEach: 2 })
-    const two = [await startCells(provider), await startCells(provider)]
-    const [first] = servers()
-    expect(first).toBeDefined()
-    const isThere = () => forkServers().some(({ pid }) => pid === first!.pid)
-    await two[0]!.kernel.dispose()
-    expect((await two[1]!.run('1 + 1')).value).toBe('2')
-    expect(isThere()).toBe(true)
-    await two[1]!.kernel.dispose()
-    await until(() => !isThere())
-  })
+it('the fork server ends when it can fork no more and its last sandbox has ended', async () => {
+  const { provider, servers } = await forkingProvider({ forksEach: 2 })
+  const two = [await startCells(provider), await startCells(provider)]
+  const [first] = servers()
+  expect(first).toBeDefined()
+  const isThere = () => forkServers().some(({ pid }) => pid === first!.pid)
+  await two[0]!.kernel.dispose()
+  expect((await two[1]!.run('1 + 1')).value).toBe('2')
+  expect(isThere()).toBe(true)
+  await two[1]!.kernel.dispose()
+  await until(() => !isThere())
+})
 
-  it('the fork server takes its sandboxes with it when it is killed, they say so, and another one forks the next', async () => {
-    const { provider, notForked, servers } = await forkingProvider()
-    const cells = await startCells(provider)
-    const running = cells.run("print('looping', flush=True)\nwhile True: pass")
-    await cells.printed('looping')
-    const [server] = servers()
-    process.kill(server!.pid, 'SIGKILL')
-    const { exit } = await running
-    expect(describeExit(exit!)).toBe('it was killed by SIGKILL')
-    expect(exit?.detail).toContain('The process that it was forked from has ended')
-    await until(() => !runningProcesses().some(({ command }) => command.includes(`id=${cells.kernel.sandbox.id} `)))
-    expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
-    expect(notForked).toEqual([])
-  })
+it('the fork server takes its sandboxes with it when it is killed, they say so, and another one forks the next', async () => {
+  const { provider, notForked, servers } = await forkingProvider()
+  const cells = await startCells(provider)
+  const running = cells.run("print('looping', flush=True)\nwhile True: pass")
+  await cells.printed('looping')
+  const [server] = servers()
+  process.kill(server!.pid, 'SIGKILL')
+  const { exit } = await running
+  expect(describeExit(exit!)).toBe('it was killed by SIGKILL')
+  expect(exit?.detail).toContain('The process that it was forked from has ended')
+  await until(() => !runningProcesses().some(({ command }) => command.includes(`id=${cells.kernel.sandbox.id} `)))
+  expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+  expect(notForked).toEqual([])
+})
 
-  it('the fork server names each sandbox in the list of processes, and lets none see the name of another', async () => {
-    const { provider } = await forkingProvider()
-    const [one, other] = [await startCells(provider), await startCells(provider)]
-    const { id } = one.kernel.sandbox
-    expect(runningProcesses().filter(({ command }) => command.includes(`id=${id} `))).toHaveLength(2)
-    const seen = await other.evaluate<string[]>(
-      "[open(f'/proc/{pid}/cmdline').read() for pid in __import__('os').listdir('/proc') if pid.isdigit()]",
-    )
-    expect(seen).toHaveLength(2)
-    expect(seen.join()).not.toContain(id)
-  })
+it('the fork server names each sandbox in the list of processes, and lets none see the name of another', async () => {
+  const { provider } = await forkingProvider()
+  const [one, other] = [await startCells(provider), await startCells(provider)]
+  const { id } = one.kernel.sandbox
+  expect(runningProcesses().filter(({ command }) => command.includes(`id=${id} `))).toHaveLength(2)
+  const seen = await other.evaluate<string[]>(
+    "[open(f'/proc/{pid}/cmdline').read() for pid in __import__('os').listdir('/proc') if pid.isdigit()]",
+  )
+  expect(seen).toHaveLength(2)
+  expect(seen.join()).not.toContain(id)
+})
 
-  it('the fork server works for an ordinary user, and ends with the bridge', async () => {
-    await providerOrSkip('bubblewrap-fork')
-    needsRoot('the other tests are run by an ordinary user already')
-    const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', 'env', 'HOME=/tmp']
-    if (spawnSync('setpriv', [...asNobody, 'test', '-r', HOLD_SANDBOX]).status !== 0)
-      skip('another user cannot read this checkout')
-    const command = [...asNobody, process.execPath, '--import', 'tsx', HOLD_SANDBOX, 'bubblewrap-fork']
-    const bridge = spawn('setpriv', command, { stdio: ['ignore', 'pipe', 'inherit'] })
-    onTestFinished(() => void bridge.kill('SIGKILL'))
-    const [text] = (await once(bridge.stdout, 'data')) as [Buffer]
-    const id = text.toString().trim()
-    const inside = () => runningProcesses().filter(({ command: words }) => words.includes(`id=${id} `))
-    expect(inside()).toHaveLength(2)
-    bridge.kill('SIGKILL')
-    await until(() => inside().length === 0)
-  })
+it('the fork server works for an ordinary user, and ends with the bridge', async () => {
+  await providerOrSkip('bubblewrap-fork')
+  needsRoot('the other tests are run by an ordinary user already')
+  const asNobody = ['--reuid=65534', '--regid=65534', '--clear-groups', 'env', 'HOME=/tmp']
+  if (spawnSync('setpriv', [...asNobody, 'test', '-r', HOLD_SANDBOX]).status !== 0)
+    skip('another user cannot read this checkout')
+  const command = [...asNobody, process.execPath, '--import', 'tsx', HOLD_SANDBOX, 'bubblewrap-fork']
+  const bridge = spawn('setpriv', command, { stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void bridge.kill('SIGKILL'))
+  const [text] = (await once(bridge.stdout, 'data')) as [Buffer]
+  const id = text.toString().trim()
+  const inside = () => runningProcesses().filter(({ command: words }) => words.includes(`id=${id} `))
+  expect(inside()).toHaveLength(2)
+  bridge.kill('SIGKILL')
+  await until(() => inside().length === 0)
 })
 
 it('a forked sandbox waits for its first process to be in place before it has a kernel', async () => {
@@ -151,12 +149,10 @@ it('a forked sandbox waits for its first process to be in place before it has a 
   expect((await cells.run('1 + 1')).value).toBe('2')
 })
 
-describe('where sandboxes cannot be forked', () => {
-  it('each sandbox has a Python of its own where none can be forked, and the reason is reported once', async () => {
-    vi.stubEnv('PATH', `${refusingBubblewrap()}:${process.env['PATH']}`)
-    const { provider, notForked } = await forkingProvider({ needs: 'bubblewrap' })
-    for (let count = 0; count < 2; count += 1) expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
-    expect(notForked).toEqual([expect.stringMatching(/^unshare: /)])
-    expect(provider.startMethod).toMatch(/^each started with its own Python, because none could be forked: unshare: /)
-  })
+it('each sandbox has a Python of its own where none can be forked, and the reason is reported once', async () => {
+  vi.stubEnv('PATH', `${refusingBubblewrap()}:${process.env['PATH']}`)
+  const { provider, notForked } = await forkingProvider({ needs: 'bubblewrap' })
+  for (let count = 0; count < 2; count += 1) expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+  expect(notForked).toEqual([expect.stringMatching(/^unshare: /)])
+  expect(provider.startMethod).toMatch(/^each started with its own Python, because none could be forked: unshare: /)
 })

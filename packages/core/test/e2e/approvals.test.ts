@@ -176,18 +176,6 @@ it.each([SESSION, CELL])('the answer "%s" counts only for that client of a bridg
   expect(asked).toEqual(answer === SESSION ? ['one', 'other'] : ['one', 'other', 'one'])
 })
 
-it('the answer "no, and stop the code" ends the cell', async () => {
-  const { bridge, reached } = answered(STOP)
-  const text = await bridge.run(
-    `while True:\n    ${caught('await mcp_hub.create_issue(id=ran)').replaceAll('\n', '\n    ')}`.replace(
-      'ran',
-      '1 + 0',
-    ),
-  )
-  expect(text).toContain('stopped the cell')
-  expect(reached()).toEqual([])
-})
-
 it.each([
   'for i in range(3):\n    try: await mcp_hub.create_issue(id=i)\n    except: pass\nawait mcp_hub.get_issue(id=1)',
   'try: await mcp_hub.create_issue(id=1 + 0)\nfinally: await mcp_hub.get_issue(id=1)',

@@ -2,7 +2,7 @@
 // This file verifies that files that a cell saves outlive its session, reach the client, and never leave their folder.
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bridgeEnv, CLI, closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
 import { runProgram } from '../support/run-program.ts'
 import { startBridge } from '../support/start-bridge.ts'
@@ -77,56 +77,50 @@ it('an artifact is an MCP resource: listed, and read as text or as bytes', async
   await expect(read('sandbridge://artifact/..%2F..%2Fservers.json')).rejects.toThrow(/path separator/)
 })
 
-describe('what may not be kept', () => {
-  it.each([
-    '../servers.json',
-    '/etc/cron.d/x',
-    '..',
-    'a/../../b',
-    'C:\\\\x',
-    'nul',
-    '.hidden',
-    'a\\0b',
-    'x\\n',
-    '',
-    '~/x/y',
-  ])('an artifact cannot have the name %s', async (name) => {
-    expect(await failure(`runtime.save_artifact("${name}", "x")`)).toMatch(
-      /is not a valid name for an artifact: .*plain file name/,
-    )
-    expect(readdirSync(path.join(bridge.home, 'MCPs')).toSorted()).toEqual(['.sandbridge', 'servers.json'])
-    expect(existsSync(path.join(bridge.home, 'MCPs/.sandbridge/servers.json'))).toBe(false)
-  })
+it.each([
+  '../servers.json',
+  '/etc/cron.d/x',
+  '..',
+  'a/../../b',
+  'C:\\\\x',
+  'nul',
+  '.hidden',
+  'a\\0b',
+  'x\\n',
+  '',
+  '~/x/y',
+])('an artifact cannot have the name %s', async (name) => {
+  expect(await failure(`runtime.save_artifact("${name}", "x")`)).toMatch(
+    /is not a valid name for an artifact: .*plain file name/,
+  )
+  expect(readdirSync(path.join(bridge.home, 'MCPs')).toSorted()).toEqual(['.sandbridge', 'servers.json'])
+  expect(existsSync(path.join(bridge.home, 'MCPs/.sandbridge/servers.json'))).toBe(false)
+})
 
-  it('a file in the current folder is saved by its name', async () => {
-    const code = 'open("here.csv", "w").write("a,b"); runtime.save_artifact("h.csv", "here.csv")'
-    expect(await bridge.run(`${code}; runtime.open_artifact("h.csv").text()`)).toBe("'a,b'")
-    expect(await bridge.run('runtime.save_artifact("h.csv", "there.csv"); runtime.open_artifact("h.csv").text()')).toBe(
-      "'there.csv'",
-    )
-  })
+it('a file in the current folder is saved by its name', async () => {
+  const code = 'open("here.csv", "w").write("a,b"); runtime.save_artifact("h.csv", "here.csv")'
+  expect(await bridge.run(`${code}; runtime.open_artifact("h.csv").text()`)).toBe("'a,b'")
+  expect(await bridge.run('runtime.save_artifact("h.csv", "there.csv"); runtime.open_artifact("h.csv").text()')).toBe(
+    "'there.csv'",
+  )
+})
 
-  it.each([
-    ['a name of 5 kB', '"x" * 5_000, "d"', /too long \(5000/],
-    ['a name that is no text', '5, "d"', /is a str, not int/],
-    ['a value without a form', '"x", object()', /cannot be saved as it is/],
-    ['a file that is not there', '"x", __import__("os").path.abspath("none.csv")', /cannot be read: No such file/],
-    ['a folder', '"x", __import__("os").getcwd() + "/"', /cannot be read: Is a directory/],
-    [
-      'a folder by its name',
-      '"x", __import__("os").makedirs("out", exist_ok=True) or "out"',
-      /cannot be read: Is a dir/,
-    ],
-    ['41 MiB', '"x", bytes(41 << 20)', /40 MiB.*Save it in parts/],
-  ])('an artifact is not kept: %s', async (_, args, expected) => {
-    expect(await failure(`runtime.save_artifact(${args})`)).toMatch(expected)
-  })
+it.each([
+  ['a name of 5 kB', '"x" * 5_000, "d"', /too long \(5000/],
+  ['a name that is no text', '5, "d"', /is a str, not int/],
+  ['a value without a form', '"x", object()', /cannot be saved as it is/],
+  ['a file that is not there', '"x", __import__("os").path.abspath("none.csv")', /cannot be read: No such file/],
+  ['a folder', '"x", __import__("os").getcwd() + "/"', /cannot be read: Is a directory/],
+  ['a folder by its name', '"x", __import__("os").makedirs("out", exist_ok=True) or "out"', /cannot be read: Is a dir/],
+  ['41 MiB', '"x", bytes(41 << 20)', /40 MiB.*Save it in parts/],
+])('an artifact is not kept: %s', async (_, args, expected) => {
+  expect(await failure(`runtime.save_artifact(${args})`)).toMatch(expected)
+})
 
-  it('pieces of an artifact are refused when they are not base64, or belong to no upload', async () => {
-    const raw = 'from sandbridge_kernel.api import bridge as _b\n'
-    expect(await failure(`${raw}_b.ask_sync("upload", data="!!!!")`)).toMatch(/must be base64/)
-    expect(await failure(`${raw}_b.ask_sync("save_artifact", name="x", upload=77)`)).toMatch(/Unknown upload 77/)
-  })
+it('pieces of an artifact are refused when they are not base64, or belong to no upload', async () => {
+  const raw = 'from sandbridge_kernel.api import bridge as _b\n'
+  expect(await failure(`${raw}_b.ask_sync("upload", data="!!!!")`)).toMatch(/must be base64/)
+  expect(await failure(`${raw}_b.ask_sync("save_artifact", name="x", upload=77)`)).toMatch(/Unknown upload 77/)
 })
 
 it('an artifact is available in a later session, in another bridge, and in a terminal', async () => {

@@ -1,6 +1,6 @@
 // This file verifies that invalid arguments are clear errors and do not affect the session: the next cell runs.
 import { decode } from '@toon-format/toon'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
 import { startBridge } from '../support/start-bridge.ts'
 
@@ -13,29 +13,27 @@ afterAll(() => closeTestBridge(bridge))
 
 const LONG = 'z'.repeat(100_000)
 
-describe('run_python with', () => {
-  it.each([
-    ['no code', {}, /'code' is missing/],
-    ['empty code', { code: ' \n' }, /'code' is empty/],
-    ['code that is a number', { code: 5 }, /'code' must be a string.*number 5/],
-    ['code that is a list', { code: ['print(1)'] }, /'code' must be a string.*a list/],
-    ['servers that are the one name', { code: '1', servers: 'github' }, /Server 'github' is not available/],
-    ['servers that hold a number', { code: '1', servers: [1] }, /'servers' must be a list of server names.*number 1/],
-    ['an unknown server', { code: '1', servers: ['nope'] }, /Server 'nope' is not available[\s\S]*Available: gone/],
-    ['a timeout of 0', { code: '1', timeout: 0 }, /'timeout' is 0.*at most 120/],
-    ['a timeout of -1', { code: '1', timeout: -1 }, /'timeout' is -1/],
-    ['a timeout of a billion', { code: '1', timeout: 1e9 }, /'timeout' is 1000000000.*at most 120/],
-    ['a timeout that is a word', { code: '1', timeout: 'ten' }, /'timeout' must be a number of seconds.*"ten"/],
-    ['an endless name of a server', { code: '1', servers: ['x'.repeat(100_000)] }, /Server 'x+…' is not available/],
-    ['no code, beside an endless name', { ['y'.repeat(100_000)]: 1 }, /'code' is missing/],
-    ['endless values', { code: [LONG], servers: { LONG }, timeout: LONG }, /'code' must be a string.*a list/],
-  ])('run_python refuses %s', async (_, args, expected) => {
-    const { isError, text, structured } = await bridge.call(args)
-    expect(isError).toBe(true)
-    expect(text).toMatch(expected)
-    expect(text.length + JSON.stringify(structured ?? '').length).toBeLessThan(1_000)
-    expect(await bridge.run('kept')).toBe("'yes'")
-  })
+it.each([
+  ['no code', {}, /'code' is missing/],
+  ['empty code', { code: ' \n' }, /'code' is empty/],
+  ['code that is a number', { code: 5 }, /'code' must be a string.*number 5/],
+  ['code that is a list', { code: ['print(1)'] }, /'code' must be a string.*a list/],
+  ['servers that are the one name', { code: '1', servers: 'github' }, /Server 'github' is not available/],
+  ['servers that hold a number', { code: '1', servers: [1] }, /'servers' must be a list of server names.*number 1/],
+  ['an unknown server', { code: '1', servers: ['nope'] }, /Server 'nope' is not available[\s\S]*Available: gone/],
+  ['a timeout of 0', { code: '1', timeout: 0 }, /'timeout' is 0.*at most 120/],
+  ['a timeout of -1', { code: '1', timeout: -1 }, /'timeout' is -1/],
+  ['a timeout of a billion', { code: '1', timeout: 1e9 }, /'timeout' is 1000000000.*at most 120/],
+  ['a timeout that is a word', { code: '1', timeout: 'ten' }, /'timeout' must be a number of seconds.*"ten"/],
+  ['an endless name of a server', { code: '1', servers: ['x'.repeat(100_000)] }, /Server 'x+…' is not available/],
+  ['no code, beside an endless name', { ['y'.repeat(100_000)]: 1 }, /'code' is missing/],
+  ['endless values', { code: [LONG], servers: { LONG }, timeout: LONG }, /'code' must be a string.*a list/],
+])('run_python refuses %s', async (_, args, expected) => {
+  const { isError, text, structured } = await bridge.call(args)
+  expect(isError).toBe(true)
+  expect(text).toMatch(expected)
+  expect(text.length + JSON.stringify(structured ?? '').length).toBeLessThan(1_000)
+  expect(await bridge.run('kept')).toBe("'yes'")
 })
 
 it.each(['language', 'y'.repeat(100_000)])('an unknown argument is ignored, and the result says so', async (name) => {

@@ -2,7 +2,7 @@
 // attack on the command's socket.
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, type TestBridge } from '../support/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { ruledBridge } from '../support/ruled-bridge.ts'
@@ -14,107 +14,83 @@ const ENV = { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'python,bash' }
 const bash = (bridge: TestBridge, code: string, args: Record<string, unknown> = {}) =>
   bridge.callTool('run_bash', { code, ...args })
 
-describe('run_bash', () => {
-  it('run_bash is a tool only where MCP_BRIDGE_LANGUAGES names it', async () => {
-    const without = await startBridge()
-    const [python] = (await without.client.listTools()).tools
-    await expect(bash(without, 'echo hi')).rejects.toThrow(/Unknown tool 'run_bash'; the only one is run_python/)
-    const { client } = await startBridge({ env: ENV })
-    const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(['run_python', 'run_bash'])
-    expect(tools[0]).toEqual(python)
-    await expect(client.callTool({ name: 'run_ruby', arguments: {} })).rejects.toThrow(
-      /there are run_python and run_bash/,
-    )
-  })
+it('run_bash is a tool only where MCP_BRIDGE_LANGUAGES names it', async () => {
+  const without = await startBridge()
+  const [python] = (await without.client.listTools()).tools
+  await expect(bash(without, 'echo hi')).rejects.toThrow(/Unknown tool 'run_bash'; the only one is run_python/)
+  const { client } = await startBridge({ env: ENV })
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name)).toEqual(['run_python', 'run_bash'])
+  expect(tools[0]).toEqual(python)
+  await expect(client.callTool({ name: 'run_ruby', arguments: {} })).rejects.toThrow(
+    /there are run_python and run_bash/,
+  )
+})
 
-  it('run_bash has the annotations of run_python', async () => {
-    const { client } = await startBridge({ env: { ...ENV, MCP_BRIDGE_PERMISSIONS: 'readonly' } })
-    const { tools } = await client.listTools()
-    expect(tools.map(({ annotations }) => annotations)).toEqual([{ readOnlyHint: true }, { readOnlyHint: true }])
-  })
+it('run_bash has the annotations of run_python', async () => {
+  const { client } = await startBridge({ env: { ...ENV, MCP_BRIDGE_PERMISSIONS: 'readonly' } })
+  const { tools } = await client.listTools()
+  expect(tools.map(({ annotations }) => annotations)).toEqual([{ readOnlyHint: true }, { readOnlyHint: true }])
+})
 
-  it('run_bash is not listed where there is no bash, and says so when it is called', async () => {
-    const bridge = await startBridge({ env: { ...runtimeEnv('pyodide'), MCP_BRIDGE_LANGUAGES: 'bash' } })
-    expect((await bridge.client.listTools()).tools.map(({ name }) => name)).toEqual(['run_python'])
-    const { text, isError } = await bash(bridge, 'echo hi')
-    expect([isError, text]).toEqual([
-      true,
-      expect.stringMatching(/The embedded sandbox has no bash\nHint: Use run_python/),
-    ])
-    expect(await bridge.run('1 + 1')).toBe('2')
-    expect((await bash(bridge, ' ')).text).toContain(
-      "'code' is empty: pass the bash source to run\nCorrect the arguments and call the tool again.",
-    )
-    expect((await bash(bridge, 'echo', { cwd: '/' })).text).toContain('run_bash takes code, servers and timeout')
-  })
+it('run_bash is not listed where there is no bash, and says so when it is called', async () => {
+  const bridge = await startBridge({ env: { ...runtimeEnv('pyodide'), MCP_BRIDGE_LANGUAGES: 'bash' } })
+  expect((await bridge.client.listTools()).tools.map(({ name }) => name)).toEqual(['run_python'])
+  const { text, isError } = await bash(bridge, 'echo hi')
+  expect([isError, text]).toEqual([
+    true,
+    expect.stringMatching(/The embedded sandbox has no bash\nHint: Use run_python/),
+  ])
+  expect(await bridge.run('1 + 1')).toBe('2')
+  expect((await bash(bridge, ' ')).text).toContain(
+    "'code' is empty: pass the bash source to run\nCorrect the arguments and call the tool again.",
+  )
+  expect((await bash(bridge, 'echo', { cwd: '/' })).text).toContain('run_bash takes code, servers and timeout')
+})
 
-  it('run_bash calls tools, keeps variables and shares the session with Python', async () => {
-    await providerOrSkip('bubblewrap')
-    const { bridge, reached } = await ruledBridge({ env: ENV })
-    const { text, isError } = await bash(bridge, 'kept=1; mcp hub create_issue --title "a b" --id 7; echo text > f')
-    expect([isError, text]).toEqual([false, 'did create_issue'])
-    expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
-    expect(await bridge.run('print(open("f").read(), runtime.session().cellCount)')).toBe('text\n 2')
-    expect((await bash(bridge, 'echo "kept $kept"; mcp search create issue')).text).toMatch(
-      /^kept 1\nmcp hub create_issue .*# Tool create_issue$/m,
-    )
-    const failed = await bash(bridge, 'mcp hub no_such_tool')
-    expect([failed.isError, failed.text]).toEqual([
-      true,
-      expect.stringMatching(/mcp: .*no_such_tool[^]*Exit status 1\./),
-    ])
-  })
+it('run_bash calls tools, keeps variables and shares the session with Python', async () => {
+  await providerOrSkip('bubblewrap')
+  const { bridge, reached } = await ruledBridge({ env: ENV })
+  const { text, isError } = await bash(bridge, 'kept=1; mcp hub create_issue --title "a b" --id 7; echo text > f')
+  expect([isError, text]).toEqual([false, 'did create_issue'])
+  expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
+  expect(await bridge.run('print(open("f").read(), runtime.session().cellCount)')).toBe('text\n 2')
+  expect((await bash(bridge, 'echo "kept $kept"; mcp search create issue')).text).toMatch(
+    /^kept 1\nmcp hub create_issue .*# Tool create_issue$/m,
+  )
+  const failed = await bash(bridge, 'mcp hub no_such_tool')
+  expect([failed.isError, failed.text]).toEqual([true, expect.stringMatching(/mcp: .*no_such_tool[^]*Exit status 1\./)])
+})
 
-  it('run_bash is refused calls that a rule denies, whichever way it makes them', async () => {
-    await providerOrSkip('bubblewrap')
-    const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
-    const { text } = await bash(
-      bridge,
-      `mcp hub delete_repo --id 1; echo "status $?"; mcp hub Delete-Repo; mcp hub delete_repo --raw --json '{"id":1}'
+it('run_bash is refused calls that a rule denies, whichever way it makes them', async () => {
+  await providerOrSkip('bubblewrap')
+  const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
+  const { text } = await bash(
+    bridge,
+    `mcp hub delete_repo --id 1; echo "status $?"; mcp hub Delete-Repo; mcp hub delete_repo --raw --json '{"id":1}'
 echo '{}' | mcp hub delete_repo --json -; bash -c 'mcp hub delete_repo'; mcp hub get_issue --id 1`,
-    )
-    expect(text).toContain('status 1')
-    expect(text.match(/is denied by the rule/g)).toHaveLength(5)
-    expect(reached(), 'the same way leads to what is allowed').toEqual([['get_issue', { id: '1' }]])
-  })
+  )
+  expect(text).toContain('status 1')
+  expect(text.match(/is denied by the rule/g)).toHaveLength(5)
+  expect(reached(), 'the same way leads to what is allowed').toEqual([['get_issue', { id: '1' }]])
+})
 
-  it('run_bash is interrupted at its time limit, and keeps its variables', async () => {
-    await providerOrSkip('bubblewrap')
-    const bridge = await startBridge({ env: ENV })
-    const { text, isError } = await bash(bridge, 'kept=1; echo before; sleep 600', { timeout: 1 })
-    expect([isError, text]).toEqual([true, expect.stringMatching(/^before\n[^]*Timed out after 1 s/)])
-    expect((await bash(bridge, 'echo "kept $kept"')).text).toBe('kept 1')
-  })
-
-  it('run_bash shows output within the budget, and all of it on request', async () => {
-    await providerOrSkip('bubblewrap')
-    const bridge = await startBridge({ env: { ...ENV, MCP_BRIDGE_OUTPUT_TOKENS: '500' } })
-    const { text } = await bash(bridge, 'seq 100000')
-    expect(text.length).toBeLessThan(4_000)
-    expect(text).toContain('runtime.output(1)')
-    expect(await bridge.run('len(runtime.output(1)) > 500_000')).toBe('True')
-  })
-
-  it('run_bash is distinguished from Python in the record', async () => {
-    await providerOrSkip('bubblewrap')
-    const { bridge, home } = await ruledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'replay' } })
-    await bash(bridge, 'mcp hub get_issue --id 1')
-    await bridge.client.close()
-    const files = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /audit.*\.jsonl$/.test(file),
-    )
-    const lines = files.flatMap((file) => readFileSync(path.join(home, file), 'utf8').split('\n'))
-    const run = lines.find((line) => line.includes('"type":"run"'))!
-    expect(run).toContain('"tool":"run_bash"')
-    const { run: id } = JSON.parse(run) as Record<string, string>
-    const saved = await runProgram(process.execPath, [CLI, 'save', id!, 'report'], bridgeEnv(home), { cwd: home })
-    expect([saved.code, saved.stderr], 'it is no Python to make a function of').toEqual([
-      2,
-      expect.stringContaining('is a cell of run_bash'),
-    ])
-    expect(lines.find((line) => line.includes('"type":"call"'))).toContain('"name":"get_issue"')
-  })
+it('run_bash is distinguished from Python in the record', async () => {
+  await providerOrSkip('bubblewrap')
+  const { bridge, home } = await ruledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'replay' } })
+  await bash(bridge, 'mcp hub get_issue --id 1')
+  await bridge.client.close()
+  const files = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((file) => /audit.*\.jsonl$/.test(file))
+  const lines = files.flatMap((file) => readFileSync(path.join(home, file), 'utf8').split('\n'))
+  const run = lines.find((line) => line.includes('"type":"run"'))!
+  expect(run).toContain('"tool":"run_bash"')
+  const { run: id } = JSON.parse(run) as Record<string, string>
+  const saved = await runProgram(process.execPath, [CLI, 'save', id!, 'report'], bridgeEnv(home), { cwd: home })
+  expect([saved.code, saved.stderr], 'it is no Python to make a function of').toEqual([
+    2,
+    expect.stringContaining('is a cell of run_bash'),
+  ])
+  expect(lines.find((line) => line.includes('"type":"call"'))).toContain('"name":"get_issue"')
 })
 
 /** Writes to the socket of `mcp`, as any process of the sandbox can. */
@@ -136,11 +112,10 @@ def speak(data, wait=True):
     return got[:200]
 `
 
-describe('the socket of mcp', () => {
-  it('the socket of mcp in a bash cell refuses garbage, floods and forged frames', async () => {
-    await providerOrSkip('bubblewrap')
-    const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
-    const attack = `cat > speak.py <<'EOF'
+it('the socket of mcp in a bash cell refuses garbage, floods and forged frames', async () => {
+  await providerOrSkip('bubblewrap')
+  const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
+  const attack = `cat > speak.py <<'EOF'
 ${SPEAK}
 frame = b'{"type":"call","id":1,"cell":1,"method":"call_tool","params":{"server":"hub","tool":"delete_repo","args":[],"kwargs":{}}}\\n'
 for data in (b'', b'\\xff' * 5000, frame, b'2 0\\nhub\\0', b'99999999 0\\n', b'-1 0\\n', b'x' * (20 << 20), b'2 0\\nhub\\0delete_repo\\0'):
@@ -157,14 +132,13 @@ print('held')
 for one in held: one.close()
 EOF
 python3 speak.py; sleep 0.3; mcp hub get_issue --id 2; rm -rf /tmp/bash-*; mcp hub get_issue --id 3`
-    const { text } = await bash(bridge, attack, { timeout: 60 })
-    expect(text.match(/the request is malformed/g)).toHaveLength(5)
-    expect(text).toContain('there are more than 4096 arguments')
-    expect(text).toContain('the arguments are larger than 8 MiB')
-    expect(text).toContain('is denied by the rule')
-    expect(text).toContain('held')
-    expect(reached(), 'what is asked for as it should be is still done').toEqual([['get_issue', { id: '2' }]])
-    expect((await bash(bridge, 'mcp hub get_issue --id 4')).text).toContain('did get_issue')
-    expect(await bridge.run('1 + 1')).toBe('2')
-  })
+  const { text } = await bash(bridge, attack, { timeout: 60 })
+  expect(text.match(/the request is malformed/g)).toHaveLength(5)
+  expect(text).toContain('there are more than 4096 arguments')
+  expect(text).toContain('the arguments are larger than 8 MiB')
+  expect(text).toContain('is denied by the rule')
+  expect(text).toContain('held')
+  expect(reached(), 'what is asked for as it should be is still done').toEqual([['get_issue', { id: '2' }]])
+  expect((await bash(bridge, 'mcp hub get_issue --id 4')).text).toContain('did get_issue')
+  expect(await bridge.run('1 + 1')).toBe('2')
 })

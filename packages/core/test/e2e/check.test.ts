@@ -3,7 +3,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   bridgeEnv,
   closeTestBridge,
@@ -32,79 +32,63 @@ async function check(code: string) {
   return { text, isError, ran: (await bridge.run('ran')) === 'True' }
 }
 
-describe('a wrong call is refused before anything runs', () => {
-  it.each([
-    [
-      'an unknown tool',
-      'await mcp_everything.ecko(message="x")',
-      /line 2: .*no tool 'ecko'[\s\S]*Did you mean echo\?/i,
-    ],
-    [
-      'an unknown argument',
-      'await mcp_everything.echo(mesage="x")',
-      /line 2: echo: .*"mesage".*Did you mean message\?/i,
-    ],
-    ['a missing argument', 'await mcp_everything.get_sum(a=1)', /line 2: get_sum: b is missing/i],
-    ['a literal of the wrong type', 'await mcp_everything.get_sum(a="1", b=2)', /a must be float, not '1'/],
-    [
-      'a literal that is not in an enum',
-      'await mcp_everything.get_annotated_message(messageType="loud")',
-      /messageType must be/,
-    ],
-    ['too many positions', 'await mcp_everything.echo("a", "b")', /at most 1 arguments/],
-    [
-      'an unknown server',
-      'await mcp_everythin.echo(message="x")',
-      /'everythin' is not available. Did you mean everything\?/,
-    ],
-    ['a server by subscript', 'await mcp_servers["everything"].echo()', /message is missing/],
-    [
-      'an import',
-      'from mcp.servers.everything import echo as e\nawait e(1)',
-      /line 3: echo: message must be str, not 1/i,
-    ],
-    ['call_tool', 'await runtime.call_tool("everything", "echo", {"msg": 1})', /"msg"/],
-    ['an unknown server in call_tool', 'await runtime.call_tool("nope", "echo", {})', /Server 'nope' is not available/],
-    ['a missing await', 'mcp_everything.echo(message="x")', /write `await mcp_everything\.echo\(…\)`/],
-    ['a method of every server', 'await mcp_everything.read_resource(url="x")', /Did you mean|uri is missing/],
-    ['a prompt without its argument', 'await mcp_everything.get_prompt("args-prompt")', /city is missing/],
-  ])('a wrong call is refused before its cell runs: %s', async (_, code, expected) => {
-    const { text, isError, ran } = await check(code)
-    expect(text).toMatch(expected)
-    expect({ isError, ran }).toEqual({ isError: true, ran: false })
-  })
-
-  it('wrong calls are refused before their cell runs, all in one error with the signature', async () => {
-    const { text } = await check('await mcp_everything.echo()\nif ran:\n    await mcp_everything.get_sum(1)')
-    expect(text).toContain('line 2: echo: message is missing. Signature: mcp_everything.echo(*, message: str)')
-    expect(text).toMatch(/line 4: get_sum: b is missing/)
-  })
+it.each([
+  ['an unknown tool', 'await mcp_everything.ecko(message="x")', /line 2: .*no tool 'ecko'[\s\S]*Did you mean echo\?/i],
+  ['an unknown argument', 'await mcp_everything.echo(mesage="x")', /line 2: echo: .*"mesage".*Did you mean message\?/i],
+  ['a missing argument', 'await mcp_everything.get_sum(a=1)', /line 2: get_sum: b is missing/i],
+  ['a literal of the wrong type', 'await mcp_everything.get_sum(a="1", b=2)', /a must be float, not '1'/],
+  [
+    'a literal that is not in an enum',
+    'await mcp_everything.get_annotated_message(messageType="loud")',
+    /messageType must be/,
+  ],
+  ['too many positions', 'await mcp_everything.echo("a", "b")', /at most 1 arguments/],
+  [
+    'an unknown server',
+    'await mcp_everythin.echo(message="x")',
+    /'everythin' is not available. Did you mean everything\?/,
+  ],
+  ['a server by subscript', 'await mcp_servers["everything"].echo()', /message is missing/],
+  [
+    'an import',
+    'from mcp.servers.everything import echo as e\nawait e(1)',
+    /line 3: echo: message must be str, not 1/i,
+  ],
+  ['call_tool', 'await runtime.call_tool("everything", "echo", {"msg": 1})', /"msg"/],
+  ['an unknown server in call_tool', 'await runtime.call_tool("nope", "echo", {})', /Server 'nope' is not available/],
+  ['a missing await', 'mcp_everything.echo(message="x")', /write `await mcp_everything\.echo\(…\)`/],
+  ['a method of every server', 'await mcp_everything.read_resource(url="x")', /Did you mean|uri is missing/],
+  ['a prompt without its argument', 'await mcp_everything.get_prompt("args-prompt")', /city is missing/],
+])('a wrong call is refused before its cell runs: %s', async (_, code, expected) => {
+  const { text, isError, ran } = await check(code)
+  expect(text).toMatch(expected)
+  expect({ isError, ran }).toEqual({ isError: true, ran: false })
 })
 
-describe('what is right, or cannot be told, runs', () => {
-  it.each([
-    ['positional arguments, in the order of the signature', 'await mcp_everything.get_sum(2, 3)', /5/],
-    ['another spelling', 'await mcp_everything.get_annotated_message(message_type="error")', /Error/],
-    ['unpacking', 'await mcp_everything.echo(**{"message": "hi"})', /hi/],
-    ['values of names', 'n = 4\nawait mcp_everything.get_sum(a=n, b=n)', /8/],
-    ['raw', '(await mcp_everything.echo(message="hi", raw=True))["content"][0]["text"]', /hi/],
-    [
-      'a handler',
-      'try:\n    await mcp_everything.ecko()\nexcept runtime.ToolNotFound:\n    print("handled")',
-      /handled/,
-    ],
-    ['a server that nothing is known of', 'ran\nif not ran:\n    await mcp_memory.no_such_tool()\n"ok"', /ok/],
-  ])('a call that is right, or cannot be judged, runs: %s', async (_, code, expected) => {
-    const { text, ran } = await check(code)
-    expect(text).toMatch(expected)
-    expect(ran).toBe(true)
-  })
+it('wrong calls are refused before their cell runs, all in one error with the signature', async () => {
+  const { text } = await check('await mcp_everything.echo()\nif ran:\n    await mcp_everything.get_sum(1)')
+  expect(text).toContain('line 2: echo: message is missing. Signature: mcp_everything.echo(*, message: str)')
+  expect(text).toMatch(/line 4: get_sum: b is missing/)
+})
 
-  it('a forgotten coroutine is reported in a note', async () => {
-    const { text } = await bridge.call({ code: 'print(type(mcp_everything.echo(message="x")).__name__)' })
-    expect(text).toContain('mcp_everything.echo(…) was never awaited')
-    expect(text).not.toContain('RuntimeWarning')
-  })
+it.each([
+  ['positional arguments, in the order of the signature', 'await mcp_everything.get_sum(2, 3)', /5/],
+  ['another spelling', 'await mcp_everything.get_annotated_message(message_type="error")', /Error/],
+  ['unpacking', 'await mcp_everything.echo(**{"message": "hi"})', /hi/],
+  ['values of names', 'n = 4\nawait mcp_everything.get_sum(a=n, b=n)', /8/],
+  ['raw', '(await mcp_everything.echo(message="hi", raw=True))["content"][0]["text"]', /hi/],
+  ['a handler', 'try:\n    await mcp_everything.ecko()\nexcept runtime.ToolNotFound:\n    print("handled")', /handled/],
+  ['a server that nothing is known of', 'ran\nif not ran:\n    await mcp_memory.no_such_tool()\n"ok"', /ok/],
+])('a call that is right, or cannot be judged, runs: %s', async (_, code, expected) => {
+  const { text, ran } = await check(code)
+  expect(text).toMatch(expected)
+  expect(ran).toBe(true)
+})
+
+it('a forgotten coroutine is reported in a note', async () => {
+  const { text } = await bridge.call({ code: 'print(type(mcp_everything.echo(message="x")).__name__)' })
+  expect(text).toContain('mcp_everything.echo(…) was never awaited')
+  expect(text).not.toContain('RuntimeWarning')
 })
 
 it('the check of a cell starts no server: the tool lists of the last bridge are enough', async () => {

@@ -57,100 +57,46 @@ it('a server is reached by from mcp.servers.<alias> import *', async () => {
   expect(await bridge.run(code)).toBe("'hello from a file'")
 })
 
-it('a server is reached by from mcp.servers.<alias> import name', async () => {
-  const code = `from mcp.servers.everything import get_sum\nawait get_sum(a=2, b=3)`
-  expect(await bridge.run(code)).toMatch(/5/)
-})
-
 it('a server is reached by runtime.call_tool, with the original names', async () => {
   const code = `from mcp import runtime\nawait runtime.call_tool("my-files", "read_text_file", {"path": ${note}})`
   expect(await bridge.run(code)).toBe("'hello from a file'")
 })
 
-describe('mcp.runtime', () => {
-  it('discovered_servers(detailed=True) includes descriptions', async () => {
-    expect(
-      await bridge.run(
-        '[s["description"] for s in runtime.discovered_servers(detailed=True) if s["name"] == "my-files"]',
-      ),
-    ).toBe("['Files of the test']")
-    expect(await bridge.run('runtime.discovered_servers(detailed=True)')).toMatch(
-      /^mcp_my_files \(my-files\), [a-z-]+: Files of the test\nmcp_memory, [^\n]+\nmcp_everything, [^\n]+$/,
-    )
-  })
-
-  it('list_servers and LOADED_MCP_SERVERS name the servers', async () => {
-    await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)
-    expect(
-      await bridge.run('"my-files" in await runtime.list_servers(), "my-files" in runtime.list_servers_sync()'),
-    ).toBe('(True, True)')
-    expect(await bridge.run('sorted(LOADED_MCP_SERVERS)')).toBe("['everything', 'memory', 'my-files']")
-  })
-
-  it('list_tools returns tools in both forms', async () => {
-    const code =
-      'names = [t["tool"] for t in await runtime.list_tools("everything")]\n"echo" in names and names == [t["tool"] for t in runtime.list_tools_sync("everything")]'
-    expect(await bridge.run(code)).toBe('True')
-  })
-
-  it('query_tool_docs prints as lines to paste, and is a list of mappings', async () => {
-    expect(await bridge.run('print(await runtime.query_tool_docs("everything", "echo"))')).toMatch(
-      /mcp_everything\.echo\(.*message: str/,
-    )
-    const keys = '["server", "serverAlias", "tool", "toolAlias", "description"]'
-    expect(
-      await bridge.run(`doc = runtime.query_tool_docs_sync("everything", "echo")[0]\n[doc[key] for key in ${keys}]`),
-    ).toMatch(/\['everything', 'everything', 'echo', 'echo', 'Echoes back/)
-    expect(
-      await bridge.run('runtime.query_tool_docs_sync("everything", "echo", detail="full")[0]["inputSchema"]["type"]'),
-    ).toBe("'object'")
-  })
-
-  it('describe_server and list_loaded_server_metadata describe servers', async () => {
-    const code = 'd = runtime.describe_server("everything")\nsorted(d["tools"][0]) , d["name"]'
-    expect(await bridge.run(code)).toBe("(['alias', 'description', 'input_schema', 'name'], 'everything')")
-    expect(await bridge.run('[m["name"] for m in runtime.list_loaded_server_metadata()]')).toContain('everything')
-  })
-
-  it('capability_summary returns the resource, for the servers that the cell may reach', async () => {
-    const text = await bridge.run('print(runtime.capability_summary())')
-    expect(text).toContain(`- mcp_my_files (my-files): Files of the test; serves ${folder}`)
-    await bridge.run('await runtime.list_tools("everything")')
-    expect(await bridge.run('print(runtime.capability_summary())')).toMatch(/- mcp_everything: 13 tools: /)
-  })
+it('discovered_servers(detailed=True) includes descriptions', async () => {
+  expect(
+    await bridge.run(
+      '[s["description"] for s in runtime.discovered_servers(detailed=True) if s["name"] == "my-files"]',
+    ),
+  ).toBe("['Files of the test']")
+  expect(await bridge.run('runtime.discovered_servers(detailed=True)')).toMatch(
+    /^mcp_my_files \(my-files\), [a-z-]+: Files of the test\nmcp_memory, [^\n]+\nmcp_everything, [^\n]+$/,
+  )
 })
 
-describe('results', () => {
-  it('results of tools are native: keys and attributes both work', async () => {
-    const code =
-      'r = await mcp_everything.get_structured_content(location="New York")\nr.temperature == r["temperature"], sorted(r)'
-    expect(await bridge.run(code)).toMatch(/^\(True, \['conditions', 'humidity', 'temperature'\]\)$/)
-  })
+it('query_tool_docs prints as lines to paste, and is a list of mappings', async () => {
+  expect(await bridge.run('print(await runtime.query_tool_docs("everything", "echo"))')).toMatch(
+    /mcp_everything\.echo\(.*message: str/,
+  )
+  const keys = '["server", "serverAlias", "tool", "toolAlias", "description"]'
+  expect(
+    await bridge.run(`doc = runtime.query_tool_docs_sync("everything", "echo")[0]\n[doc[key] for key in ${keys}]`),
+  ).toMatch(/\['everything', 'everything', 'echo', 'echo', 'Echoes back/)
+  expect(
+    await bridge.run('runtime.query_tool_docs_sync("everything", "echo", detail="full")[0]["inputSchema"]["type"]'),
+  ).toBe("'object'")
+})
 
-  it('raw=True returns the untouched result', async () => {
-    expect(await bridge.run('r = await mcp_everything.echo(message="hi", raw=True)\nr["content"][0]["type"]')).toBe(
-      "'text'",
-    )
-  })
+it('describe_server and list_loaded_server_metadata describe servers', async () => {
+  const code = 'd = runtime.describe_server("everything")\nsorted(d["tools"][0]) , d["name"]'
+  expect(await bridge.run(code)).toBe("(['alias', 'description', 'input_schema', 'name'], 'everything')")
+  expect(await bridge.run('[m["name"] for m in runtime.list_loaded_server_metadata()]')).toContain('everything')
+})
 
-  it('image results are images', async () => {
-    const code = 'text, image, more = await mcp_everything.get_tiny_image()\nimage.mime_type, image.data[1:4]'
-    expect(await bridge.run(code)).toBe("('image/png', b'PNG')")
-  })
-
-  it('a result with isError raises an exception that code can catch', async () => {
-    const code =
-      'try:\n    await mcp_my_files.read_text_file(path="/etc/shadow")\nexcept runtime.MCPError as error:\n    print(type(error).__name__, error.server, error.tool)'
-    expect(await bridge.run(code)).toMatch(
-      /^ToolError my-files read_text_file\n.*1 call failed: my-files.read_text_file/,
-    )
-  })
-
-  it('results of many calls at once all arrive', async () => {
-    const code =
-      'import asyncio\nresults = await asyncio.gather(*(mcp_everything.get_sum(a=n, b=1) for n in range(50)))\nlen(results)'
-    expect(await bridge.run(code)).toBe('50')
-  })
+it('capability_summary returns the resource, for the servers that the cell may reach', async () => {
+  const text = await bridge.run('print(runtime.capability_summary())')
+  expect(text).toContain(`- mcp_my_files (my-files): Files of the test; serves ${folder}`)
+  await bridge.run('await runtime.list_tools("everything")')
+  expect(await bridge.run('print(runtime.capability_summary())')).toMatch(/- mcp_everything: 13 tools: /)
 })
 
 it('a server starts when a cell names it or searches, and not before', async () => {
@@ -185,40 +131,38 @@ running`
   expect(await fresh.run('len(runtime.search_tool_docs_sync("entities in a graph", limit=2))')).toBe('2')
 })
 
-describe('several at once', () => {
-  it('full docs of several tools are complete, with an example', async () => {
-    const text = await bridge.run(
-      'print(await runtime.query_tool_docs("my-files", tools=["edit_file", "move_file"], detail="full"))',
-    )
-    expect(text).toMatch(/edits: list\[\{oldText: str, newText: str\}\]/)
-    expect(text).toMatch(/\n    dryRun: bool = False  # Preview changes/)
-    expect(text).toMatch(
-      /Example: await mcp_my_files\.edit_file\(path='path', edits=\[\{'oldText': 'oldText', 'newText': 'newText'\}\]\)/,
-    )
-    // From the end of its description, which the tool's line leaves out.
-    expect(text).toContain('Both source and destination must be within allowed directories')
-    expect(text).not.toContain('read_text_file(')
-  })
+it('full docs of several tools are complete, with an example', async () => {
+  const text = await bridge.run(
+    'print(await runtime.query_tool_docs("my-files", tools=["edit_file", "move_file"], detail="full"))',
+  )
+  expect(text).toMatch(/edits: list\[\{oldText: str, newText: str\}\]/)
+  expect(text).toMatch(/\n    dryRun: bool = False  # Preview changes/)
+  expect(text).toMatch(
+    /Example: await mcp_my_files\.edit_file\(path='path', edits=\[\{'oldText': 'oldText', 'newText': 'newText'\}\]\)/,
+  )
+  // From the end of its description, which the tool's line leaves out.
+  expect(text).toContain('Both source and destination must be within allowed directories')
+  expect(text).not.toContain('read_text_file(')
+})
 
-  it('a pasted text of any length is searched, and not refused', async () => {
-    const search = 'await runtime.search_tool_docs("Please add two numbers. " * 5000, limit=1)'
-    expect(await bridge.run(`print(${search})`)).toContain('mcp_everything.get_sum(')
-  })
+it('a pasted text of any length is searched, and not refused', async () => {
+  const search = 'await runtime.search_tool_docs("Please add two numbers. " * 5000, limit=1)'
+  expect(await bridge.run(`print(${search})`)).toContain('mcp_everything.get_sum(')
+})
 
-  it('two needs in one search are both represented, in one list or each by itself', async () => {
-    const both = await bridge.run('print(await runtime.search_tool_docs("add two numbers", "move a file", limit=2))')
-    expect(both.split('\n')).toEqual([
-      expect.stringContaining('mcp_everything.get_sum('),
-      expect.stringContaining('mcp_my_files.move_file('),
-    ])
-    const text = await bridge.run(
-      'found = await runtime.search_tool_docs("add two numbers", "move a file", limit=2, separate=True)\nprint(found)\nlist(found)',
-    )
-    expect(text).toMatch(
-      /^add two numbers:\n[^]*mcp_everything\.get_sum\([^]*\n\nmove a file:\n[^]*mcp_my_files\.move_file\(/,
-    )
-    expect(text).toContain("['add two numbers', 'move a file']")
-  })
+it('two needs in one search are both represented, in one list or each by itself', async () => {
+  const both = await bridge.run('print(await runtime.search_tool_docs("add two numbers", "move a file", limit=2))')
+  expect(both.split('\n')).toEqual([
+    expect.stringContaining('mcp_everything.get_sum('),
+    expect.stringContaining('mcp_my_files.move_file('),
+  ])
+  const text = await bridge.run(
+    'found = await runtime.search_tool_docs("add two numbers", "move a file", limit=2, separate=True)\nprint(found)\nlist(found)',
+  )
+  expect(text).toMatch(
+    /^add two numbers:\n[^]*mcp_everything\.get_sum\([^]*\n\nmove a file:\n[^]*mcp_my_files\.move_file\(/,
+  )
+  expect(text).toContain("['add two numbers', 'move a file']")
 })
 
 it('a server that cannot start is reported once, with its last stderr line, and is unavailable in the summary', async () => {
@@ -257,40 +201,23 @@ it('a server that starts and refuses to list its tools is unavailable in the sum
   expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_crm: unavailable$/m)
 })
 
-describe('a wrong call', () => {
-  it.each([
-    ['an unknown tool', 'await mcp_everything.ecko(message="x")', /ecko[\s\S]*echo/],
-    ['an unknown argument', 'await mcp_everything.echo(mesage="x")', /mesage[\s\S]*message/],
-    ['a missing argument', 'await mcp_everything.echo()', /message/],
-    ['an unknown server', 'await runtime.call_tool("nope", "x", {})', /Server 'nope' is not available/],
-    ['an unknown server by subscript', 'mcp_servers["nope"]', /Server 'nope' is not available/],
-    ['an unknown server by import', 'from mcp.servers.nope import x', /nope/],
-  ])('the error of %s says what would be right', async (_, code, expected) => {
-    const { text, isError } = await bridge.call({ code })
-    expect(isError).toBe(true)
-    expect(text).toMatch(expected)
+it('an import of an unknown tool is refused before the cell runs, with similar names, when the tools are known', async () => {
+  await bridge.run('await runtime.list_tools("everything")')
+  const { text, isError } = await bridge.call({
+    code: 'print("ran")\nfrom mcp.servers.everything import echo, get_summ',
   })
+  expect(isError).toBe(true)
+  expect(text).toMatch(/line 2[\s\S]*ToolNotFound: [\s\S]*get_summ[\s\S]*Did you mean[\s\S]*get_sum/)
+  expect(text).not.toMatch(/^ran/m)
+  const isImportError =
+    'try:\n    exec("from mcp.servers.everything import echo")\nexcept ImportError:\n    print("no")\nelse:\n    print("yes")'
+  expect(await bridge.run(isImportError)).toBe('yes')
 })
 
-describe('an import of a tool that does not exist', () => {
-  it('an import of an unknown tool is refused before the cell runs, with similar names, when the tools are known', async () => {
-    await bridge.run('await runtime.list_tools("everything")')
-    const { text, isError } = await bridge.call({
-      code: 'print("ran")\nfrom mcp.servers.everything import echo, get_summ',
-    })
-    expect(isError).toBe(true)
-    expect(text).toMatch(/line 2[\s\S]*ToolNotFound: [\s\S]*get_summ[\s\S]*Did you mean[\s\S]*get_sum/)
-    expect(text).not.toMatch(/^ran/m)
-    const isImportError =
-      'try:\n    exec("from mcp.servers.everything import echo")\nexcept ImportError:\n    print("no")\nelse:\n    print("yes")'
-    expect(await bridge.run(isImportError)).toBe('yes')
-  })
-
-  it('an import of an unknown tool is left to run when the tools are not known', async () => {
-    const silent = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }
-    const fresh = await startBridge({ servers: { silent } })
-    expect(await fresh.run('from mcp.servers.silent import get_summ\nget_summ.__name__')).toBe("'get_summ'")
-  })
+it('an import of an unknown tool is left to run when the tools are not known', async () => {
+  const silent = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }
+  const fresh = await startBridge({ servers: { silent } })
+  expect(await fresh.run('from mcp.servers.silent import get_summ\nget_summ.__name__')).toBe("'get_summ'")
 })
 
 it.each([

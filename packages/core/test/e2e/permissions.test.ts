@@ -2,7 +2,7 @@
 // server that logs its calls.
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, fixtureServer, makeHome } from '../support/bridge-process.ts'
 import { PROVIDER_NAMES, providerOrSkip, runtimeEnv } from '../support/engines.ts'
 import { until } from '../support/processes.ts'
@@ -28,48 +28,47 @@ const mine = { ...fixtureServer('ruled.mjs', path.join(ruledHome, 'j2')), permis
 const ruled = sharedRuledBridge({ home: ruledHome, servers: { mine } })
 const withDocs = sharedRuledBridge({ servers: { docs: fixtureServer('resources.mjs') } })
 
-describe('a denied call', () => {
-  it('a denied call does not reach the server, and its error names the rule and what is allowed', async () => {
-    const { bridge, reached } = ruled({ deny: ['hub__delete_*'] })
-    const text = await bridge.run(caught('await mcp_hub.delete_repo(id=1)'))
-    expect(text).toMatch(/PermissionDenied True PERMISSION_DENIED/)
-    expect(text).toContain('deny "hub__delete_*" (permissions.json, line 1)')
-    expect(text).toContain('Allowed of this server: get_issue, create_issue')
-    expect(await bridge.run('await mcp_hub.create_issue(title="x")')).toContain('did create_issue')
-    expect(reached()).toEqual([['create_issue', { title: 'x' }]])
-  })
+it('a denied call does not reach the server, and its error names the rule and what is allowed', async () => {
+  const { bridge, reached } = ruled({ deny: ['hub__delete_*'] })
+  const text = await bridge.run(caught('await mcp_hub.delete_repo(id=1)'))
+  expect(text).toMatch(/PermissionDenied True PERMISSION_DENIED/)
+  expect(text).toContain('deny "hub__delete_*" (permissions.json, line 1)')
+  expect(text).toContain('Allowed of this server: get_issue, create_issue')
+  expect(await bridge.run('await mcp_hub.create_issue(title="x")')).toContain('did create_issue')
+  expect(reached()).toEqual([['create_issue', { title: 'x' }]])
+})
 
-  it('a denied call does not reach the server, whichever way it is made', async () => {
-    const { bridge, reached } = ruled({ deny: ['hub__delete_*'] })
-    const saved = await bridge.run(
-      'import asyncio\nasync def wipe():\n    "Wipe."\n    return await getattr(mcp_hub, "delete_repo")()\nruntime.save_tool(wipe)',
-    )
-    expect(saved).toContain('wipe')
-    for (const [way, call] of Object.entries({
-      'by name': 'await runtime.call_tool("hub", "delete_repo", {"id": 1})',
-      'in another spelling': 'await runtime.call_tool("HUB", "Delete-Repo", {})',
-      untouched: 'await mcp_hub.delete_repo.raw(id=1)',
-      'without await': 'runtime.call_tool_sync("hub", "delete_repo", {})',
-      'in a task': 'await asyncio.gather(mcp_hub.delete_repo())',
-      'made up': 'await getattr(mcp_hub, "delete" + "_repo")()',
-      'in a saved tool': 'from user_tools import wipe; await wipe()',
-      'by a frame of its own': FORGED,
-    })) {
-      expect(await bridge.run(caught(call)), way).toContain('PERMISSION_DENIED')
-    }
-    await bridge.run('try:\n    1 / 0\nfinally:\n    await mcp_hub.delete_repo(id=2)')
-    await bridge.run('await mcp_hub.get_issue(id=1)')
-    expect(reached(), 'the same ways lead to the server').toEqual([['get_issue', { id: 1 }]])
-  })
+it('a denied call does not reach the server, whichever way it is made', async () => {
+  const { bridge, reached } = ruled({ deny: ['hub__delete_*'] })
+  const saved = await bridge.run(
+    'import asyncio\nasync def wipe():\n    "Wipe."\n    return await getattr(mcp_hub, "delete_repo")()\nruntime.save_tool(wipe)',
+  )
+  expect(saved).toContain('wipe')
+  for (const [way, call] of Object.entries({
+    'by name': 'await runtime.call_tool("hub", "delete_repo", {"id": 1})',
+    'in another spelling': 'await runtime.call_tool("HUB", "Delete-Repo", {})',
+    untouched: 'await mcp_hub.delete_repo.raw(id=1)',
+    'without await': 'runtime.call_tool_sync("hub", "delete_repo", {})',
+    'in a task': 'await asyncio.gather(mcp_hub.delete_repo())',
+    'made up': 'await getattr(mcp_hub, "delete" + "_repo")()',
+    'in a saved tool': 'from user_tools import wipe; await wipe()',
+    'by a frame of its own': FORGED,
+  })) {
+    expect(await bridge.run(caught(call)), way).toContain('PERMISSION_DENIED')
+  }
+  await bridge.run('try:\n    1 / 0\nfinally:\n    await mcp_hub.delete_repo(id=2)')
+  await bridge.run('await mcp_hub.get_issue(id=1)')
+  expect(reached(), 'the same ways lead to the server').toEqual([['get_issue', { id: 1 }]])
+})
 
-  it.for(PROVIDER_NAMES)('a denied call does not reach the server from a thread in %s', async (name) => {
-    await providerOrSkip(name)
-    const { bridge, reached } = await ruledBridge({
-      permissions: { deny: ['hub__delete_*'], ask: ['hub__create_issue'] },
-      env: runtimeEnv(name),
-      answer: 'no',
-    })
-    const thread = (tool: string) => `
+it.for(PROVIDER_NAMES)('a denied call does not reach the server from a thread in %s', async (name) => {
+  await providerOrSkip(name)
+  const { bridge, reached } = await ruledBridge({
+    permissions: { deny: ['hub__delete_*'], ask: ['hub__create_issue'] },
+    env: runtimeEnv(name),
+    answer: 'no',
+  })
+  const thread = (tool: string) => `
 outcome = []
 def work():
     try:
@@ -85,43 +84,42 @@ try:
 except RuntimeError as error:
     outcome.append(str(error))
 outcome`
-    // WebAssembly has no threads.
-    const started = name !== 'pyodide'
-    const refused = started ? 'PERMISSION_DENIED' : "can't start new thread"
-    for (const tool of ['delete_repo', 'create_issue']) expect(await bridge.run(thread(tool))).toContain(refused)
-    expect(await bridge.run(thread('get_issue'))).toContain(started ? 'called' : refused)
-    expect(reached()).toEqual(started ? [['get_issue', {}]] : [])
-  })
+  // WebAssembly has no threads.
+  const started = name !== 'pyodide'
+  const refused = started ? 'PERMISSION_DENIED' : "can't start new thread"
+  for (const tool of ['delete_repo', 'create_issue']) expect(await bridge.run(thread(tool))).toContain(refused)
+  expect(await bridge.run(thread('get_issue'))).toContain(started ? 'called' : refused)
+  expect(reached()).toEqual(started ? [['get_issue', {}]] : [])
+})
 
-  it('a denied call may be for a resource or a prompt', async () => {
-    const { bridge, reached } = ruled({
-      deny: [{ tool: 'hub__read_resource', when: "args.uri.startsWith('memo:')" }, 'hub__get_prompt'],
-    })
-    expect(await bridge.run(caught('await mcp_hub.read_resource("memo:secret")'))).toContain('PERMISSION_DENIED')
-    expect(await bridge.run(caught('await mcp_hub.get_prompt("greet")'))).toContain('PERMISSION_DENIED')
-    expect(await bridge.run('await mcp_hub.read_resource("other:x")')).toContain('read')
-    expect(reached()).toEqual([['read_resource', 'other:x']])
+it('a denied call may be for a resource or a prompt', async () => {
+  const { bridge, reached } = ruled({
+    deny: [{ tool: 'hub__read_resource', when: "args.uri.startsWith('memo:')" }, 'hub__get_prompt'],
   })
+  expect(await bridge.run(caught('await mcp_hub.read_resource("memo:secret")'))).toContain('PERMISSION_DENIED')
+  expect(await bridge.run(caught('await mcp_hub.get_prompt("greet")'))).toContain('PERMISSION_DENIED')
+  expect(await bridge.run('await mcp_hub.read_resource("other:x")')).toContain('read')
+  expect(reached()).toEqual([['read_resource', 'other:x']])
+})
 
-  it('a call is judged by the arguments that are sent', async () => {
-    const { bridge, reached } = ruled({
-      deny: [{ tool: 'hub__create_issue', when: "args.owner != 'acme'", reason: 'Only ours.' }],
-    })
-    const text = await bridge.run(caught('owner = "evil"; await mcp_hub.create_issue(owner=owner)'))
-    expect(text).toContain('Only ours.')
-    expect(text).toContain("args.owner != 'acme'")
-    expect(await bridge.run(caught('await mcp_hub.create_issue(title="x")'))).toContain('PERMISSION_DENIED')
-    await bridge.run('await mcp_hub.create_issue("acme")')
-    expect(reached()).toEqual([['create_issue', { owner: 'acme' }]])
+it('a call is judged by the arguments that are sent', async () => {
+  const { bridge, reached } = ruled({
+    deny: [{ tool: 'hub__create_issue', when: "args.owner != 'acme'", reason: 'Only ours.' }],
   })
+  const text = await bridge.run(caught('owner = "evil"; await mcp_hub.create_issue(owner=owner)'))
+  expect(text).toContain('Only ours.')
+  expect(text).toContain("args.owner != 'acme'")
+  expect(await bridge.run(caught('await mcp_hub.create_issue(title="x")'))).toContain('PERMISSION_DENIED')
+  await bridge.run('await mcp_hub.create_issue("acme")')
+  expect(reached()).toEqual([['create_issue', { owner: 'acme' }]])
+})
 
-  it('a call over a limit is denied', async () => {
-    const { bridge, reached } = ruled({ allow: [{ tool: 'hub__create_issue', perCell: 2, perSession: 3 }] })
-    const loop = caught('for i in range(5): await mcp_hub.create_issue(id=i)')
-    expect(await bridge.run(loop)).toMatch(/allows 2 per cell.*Allowed again in the next cell/)
-    expect(await bridge.run(loop)).toMatch(/allows 3 per session/)
-    expect(reached()).toHaveLength(3)
-  })
+it('a call over a limit is denied', async () => {
+  const { bridge, reached } = ruled({ allow: [{ tool: 'hub__create_issue', perCell: 2, perSession: 3 }] })
+  const loop = caught('for i in range(5): await mcp_hub.create_issue(id=i)')
+  expect(await bridge.run(loop)).toMatch(/allows 2 per cell.*Allowed again in the next cell/)
+  expect(await bridge.run(loop)).toMatch(/allows 3 per session/)
+  expect(reached()).toHaveLength(3)
 })
 
 it('denied tools are hidden, and tools that ask are marked', async () => {
@@ -158,52 +156,47 @@ it('control: resources and prompts that may be listed are completions of a text'
   expect(await bridge.run(`from sandbridge_kernel.api import bridge as b\n${asked}`)).toMatch(/^\['/)
 })
 
-describe('before a cell runs', () => {
-  it('a denied call in a cell is found before the cell runs', async () => {
-    const { bridge, reached } = ruled({ deny: ['hub__delete_repo'] })
-    await bridge.run('await runtime.list_tools("hub"); ran = False')
-    const text = await bridge.run('ran = True\nawait mcp_hub.create_issue(title="x")\nawait mcp_hub.delete_repo(id=1)')
-    expect(text).toMatch(/Not run. Line 3: hub.delete_repo is denied by the rule/)
-    expect(await bridge.run('ran')).toBe('False')
-    expect(reached()).toEqual([])
-  })
-
-  it('a call with denied arguments is found before the cell runs', async () => {
-    const { bridge } = ruled({ deny: [{ tool: 'hub__create_issue', when: 'args.id > 5' }] })
-    await bridge.run('await runtime.list_tools("hub")')
-    expect(await bridge.run('print("ran")\nawait mcp_hub.create_issue(id=6)')).toMatch(/^(?![^]*\nran)[^]*Not run/)
-    expect(await bridge.run('await mcp_hub.create_issue(id=5)')).toContain('did')
-  })
+it('a denied call in a cell is found before the cell runs', async () => {
+  const { bridge, reached } = ruled({ deny: ['hub__delete_repo'] })
+  await bridge.run('await runtime.list_tools("hub"); ran = False')
+  const text = await bridge.run('ran = True\nawait mcp_hub.create_issue(title="x")\nawait mcp_hub.delete_repo(id=1)')
+  expect(text).toMatch(/Not run. Line 3: hub.delete_repo is denied by the rule/)
+  expect(await bridge.run('ran')).toBe('False')
+  expect(reached()).toEqual([])
 })
 
-describe('where rules are', () => {
-  it("rules in a server's own definition are enforced", async () => {
-    const { bridge } = ruled({})
-    expect(await bridge.run(caught('await mcp_mine.delete_repo()'))).toContain('the definition of mine')
-    expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('called')
-  })
+it('a call with denied arguments is found before the cell runs', async () => {
+  const { bridge } = ruled({ deny: [{ tool: 'hub__create_issue', when: 'args.id > 5' }] })
+  await bridge.run('await runtime.list_tools("hub")')
+  expect(await bridge.run('print("ran")\nawait mcp_hub.create_issue(id=6)')).toMatch(/^(?![^]*\nran)[^]*Not run/)
+  expect(await bridge.run('await mcp_hub.create_issue(id=5)')).toContain('did')
+})
 
-  it("rules in a project's file are enforced, and can only make things stricter", async () => {
-    const { bridge, home, reached } = ruled({ deny: ['hub__delete_repo'] })
-    const folder = path.join(home, '.sandbridge')
-    mkdirSync(folder)
-    onTestFinished(() => rmSync(folder, { recursive: true }))
-    const rules = { permissions: { allow: ['hub'], deny: ['hub__create_issue'] } }
-    writeFileSync(path.join(folder, 'permissions.json'), JSON.stringify(rules))
-    for (const tool of ['create_issue', 'delete_repo'])
-      expect(await bridge.run(caught(`await mcp_hub.${tool}()`))).toContain('PERMISSION_DENIED')
-    expect(reached()).toEqual([])
-  })
+it("rules in a server's own definition are enforced", async () => {
+  const { bridge } = ruled({})
+  expect(await bridge.run(caught('await mcp_mine.delete_repo()'))).toContain('the definition of mine')
+  expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('called')
+})
 
-  it('a change of rules counts from the next cell on, and no cell runs while the file has a mistake', async () => {
-    const { bridge, home } = ruled({})
-    expect(await bridge.run('await mcp_hub.delete_repo()')).toContain('did')
-    writePermissions(home, '{"permissions": {"deny": ["hub__delete_repo"}}')
-    for (const _ of [1, 2])
-      expect(await bridge.run('print("ran")')).toMatch(/permissions\.json:1:\d+: is not valid JSON/)
-    writePermissions(home, { deny: ['hub__delete_repo'] })
-    expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('PERMISSION_DENIED')
-  })
+it("rules in a project's file are enforced, and can only make things stricter", async () => {
+  const { bridge, home, reached } = ruled({ deny: ['hub__delete_repo'] })
+  const folder = path.join(home, '.sandbridge')
+  mkdirSync(folder)
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const rules = { permissions: { allow: ['hub'], deny: ['hub__create_issue'] } }
+  writeFileSync(path.join(folder, 'permissions.json'), JSON.stringify(rules))
+  for (const tool of ['create_issue', 'delete_repo'])
+    expect(await bridge.run(caught(`await mcp_hub.${tool}()`))).toContain('PERMISSION_DENIED')
+  expect(reached()).toEqual([])
+})
+
+it('a change of rules counts from the next cell on, and no cell runs while the file has a mistake', async () => {
+  const { bridge, home } = ruled({})
+  expect(await bridge.run('await mcp_hub.delete_repo()')).toContain('did')
+  writePermissions(home, '{"permissions": {"deny": ["hub__delete_repo"}}')
+  for (const _ of [1, 2]) expect(await bridge.run('print("ran")')).toMatch(/permissions\.json:1:\d+: is not valid JSON/)
+  writePermissions(home, { deny: ['hub__delete_repo'] })
+  expect(await bridge.run(caught('await mcp_hub.delete_repo()'))).toContain('PERMISSION_DENIED')
 })
 
 it('a rule that matches no known tool is named in the log, with the nearest name', async () => {

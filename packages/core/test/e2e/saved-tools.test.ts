@@ -3,7 +3,7 @@
 // why it cannot be saved.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bridgeEnv, closeTestBridge, openTestBridge, published, type TestBridge } from '../support/bridge-process.ts'
 import { runCommand } from '../support/run-program.ts'
 
@@ -121,113 +121,98 @@ it('a saved function gets a version when it changes, and the newest one is impor
   expect(await bridge.run('runtime.save_tool(twice).version')).toBe('2')
 })
 
-it('a saved function can be deleted', async () => {
-  await bridge.run(
-    'def gone(): pass\nruntime.save_tool(gone)\nfrom user_tools import gone\nruntime.delete_tool("gone")',
-  )
-  expect(await failure('from user_tools import gone')).toMatch(/There is no saved tool or workflow 'gone'/)
-  expect(await failure('runtime.delete_tool("gone")')).toMatch(/There is no saved tool or workflow 'gone'/)
-})
-
 it('a saved function shows its own lines in a traceback', async () => {
   expect(await bridge.run('from user_tools import fails\nfails(0)')).toMatch(
     /user_tools\/fails\.py[\s\S]*return 1 \/ x[\s\S]*ZeroDivisionError/,
   )
 })
 
-describe('what cannot be saved says why', () => {
-  it.each([
-    ['a lambda', '', 'lambda x: x', /a lambda has no name; write it as a def/],
-    ['a class', 'class Thing: pass', 'Thing', /Thing is a class/],
-    [
-      'a closure',
-      'def outer():\n    secret = 1\n    def inner(): return secret\n    return inner',
-      'outer()',
-      /inner is a closure: secret/,
-    ],
-    [
-      'a nested function',
-      'def outer():\n    def inner(): return 1\n    return inner',
-      'outer()',
-      /defined inside another function/,
-    ],
-    ['a method', 'class Thing:\n    def act(self): pass', 'Thing().act', /is a method/],
-    ['a function of a class', 'class Thing:\n    def act(self): pass', 'Thing.act', /belongs to the class Thing/],
-    ['a builtin', '', 'len', /built into Python/],
-    ['a library function', 'import json', 'json.dumps', /belongs to the module json/],
-    ['a partial', 'import functools', 'functools.partial(print, 1)', /a partial has no source/],
-    ['a value', '', '"def f(): pass"', /a str is not a function/],
-    ['a function without source', 'exec("def made(): pass")', 'made', /source of made is not known/],
-    [
-      'a decorator without wraps',
-      'def deco(f):\n    def wrapper(): return f()\n    return wrapper\n@deco\ndef work(): pass',
-      'work',
-      /closure: f .*functools\.wraps/,
-    ],
-    [
-      'a variable of the session',
-      'rate = 0.5\ndef pay(x): return x * rate',
-      'pay',
-      /only this session has: rate \(float\)/,
-    ],
-    ['a helper', 'def helper(): pass\ndef work(): helper()', 'work', /helper \(function\).*can be saved first/],
-    [
-      'a decorator of the session',
-      'def mark(f): return f\n@mark\ndef work(): pass',
-      'work',
-      /only this session has: mark \(function\)/,
-    ],
-    [
-      'a default of the session',
-      'start = [1]\ndef work(x=start): pass',
-      'work',
-      /only this session has: start \(list\)/,
-    ],
-    ['a name that is not defined', 'def work(): return nowhere', 'work', /nowhere \(not defined\)/],
-    [
-      'a tool by itself',
-      'from mcp.servers.everything import echo\ndef work(): return echo(message="x")',
-      'work',
-      /call mcp_everything\.echo/,
-    ],
-    ['a name with an underscore first', 'def _x(): pass', '_x', /name: must be a plain Python name/],
-    ['a description that is none', 'def work(): pass', 'work, 5', /description is a str/],
-  ])('a function that cannot be saved is refused with the reason: %s', async (_, code, func, expected) => {
-    expect(await failure(`${code}\nruntime.save_tool(${func})`)).toMatch(expected)
-  })
+it.each([
+  ['a lambda', '', 'lambda x: x', /a lambda has no name; write it as a def/],
+  ['a class', 'class Thing: pass', 'Thing', /Thing is a class/],
+  [
+    'a closure',
+    'def outer():\n    secret = 1\n    def inner(): return secret\n    return inner',
+    'outer()',
+    /inner is a closure: secret/,
+  ],
+  [
+    'a nested function',
+    'def outer():\n    def inner(): return 1\n    return inner',
+    'outer()',
+    /defined inside another function/,
+  ],
+  ['a method', 'class Thing:\n    def act(self): pass', 'Thing().act', /is a method/],
+  ['a function of a class', 'class Thing:\n    def act(self): pass', 'Thing.act', /belongs to the class Thing/],
+  ['a builtin', '', 'len', /built into Python/],
+  ['a library function', 'import json', 'json.dumps', /belongs to the module json/],
+  ['a partial', 'import functools', 'functools.partial(print, 1)', /a partial has no source/],
+  ['a value', '', '"def f(): pass"', /a str is not a function/],
+  ['a function without source', 'exec("def made(): pass")', 'made', /source of made is not known/],
+  [
+    'a decorator without wraps',
+    'def deco(f):\n    def wrapper(): return f()\n    return wrapper\n@deco\ndef work(): pass',
+    'work',
+    /closure: f .*functools\.wraps/,
+  ],
+  [
+    'a variable of the session',
+    'rate = 0.5\ndef pay(x): return x * rate',
+    'pay',
+    /only this session has: rate \(float\)/,
+  ],
+  ['a helper', 'def helper(): pass\ndef work(): helper()', 'work', /helper \(function\).*can be saved first/],
+  [
+    'a decorator of the session',
+    'def mark(f): return f\n@mark\ndef work(): pass',
+    'work',
+    /only this session has: mark \(function\)/,
+  ],
+  ['a default of the session', 'start = [1]\ndef work(x=start): pass', 'work', /only this session has: start \(list\)/],
+  ['a name that is not defined', 'def work(): return nowhere', 'work', /nowhere \(not defined\)/],
+  [
+    'a tool by itself',
+    'from mcp.servers.everything import echo\ndef work(): return echo(message="x")',
+    'work',
+    /call mcp_everything\.echo/,
+  ],
+  ['a name with an underscore first', 'def _x(): pass', '_x', /name: must be a plain Python name/],
+  ['a description that is none', 'def work(): pass', 'work, 5', /description is a str/],
+])('a function that cannot be saved is refused with the reason: %s', async (_, code, func, expected) => {
+  expect(await failure(`${code}\nruntime.save_tool(${func})`)).toMatch(expected)
+})
 
-  it('a function that a fresh sandbox cannot load is not saved', async () => {
-    // The module exists in this session only.
-    await bridge.run('import sys, types\nsys.modules["homemade"] = types.ModuleType("homemade")\nimport homemade')
-    expect(await failure('def work(): return homemade\nruntime.save_tool(work)')).toMatch(
-      /'work' was not saved: a fresh sandbox cannot load it: .*No module named 'homemade'/,
-    )
-    expect(await failure('def later(x=1 / (1 - len("a"))): pass')).toMatch(/ZeroDivisionError/)
-    expect(await bridge.run('[tool.name for tool in runtime.list_saved_tools() if tool.name == "work"]')).toBe('[]')
-  })
+it('a function that a fresh sandbox cannot load is not saved', async () => {
+  // The module exists in this session only.
+  await bridge.run('import sys, types\nsys.modules["homemade"] = types.ModuleType("homemade")\nimport homemade')
+  expect(await failure('def work(): return homemade\nruntime.save_tool(work)')).toMatch(
+    /'work' was not saved: a fresh sandbox cannot load it: .*No module named 'homemade'/,
+  )
+  expect(await failure('def later(x=1 / (1 - len("a"))): pass')).toMatch(/ZeroDivisionError/)
+  expect(await bridge.run('[tool.name for tool in runtime.list_saved_tools() if tool.name == "work"]')).toBe('[]')
+})
 
-  it('a function is not saved when its helper has changed since that was saved', async () => {
-    await bridge.run('def base(): return 1\nruntime.save_tool(base)')
-    expect(await failure('def base(): return 2\ndef top(): return base()\nruntime.save_tool(top)')).toMatch(
-      /base has changed since it was saved/,
-    )
-  })
+it('a function is not saved when its helper has changed since that was saved', async () => {
+  await bridge.run('def base(): return 1\nruntime.save_tool(base)')
+  expect(await failure('def base(): return 2\ndef top(): return base()\nruntime.save_tool(top)')).toMatch(
+    /base has changed since it was saved/,
+  )
+})
 
-  it('a saved function with an invalid name is refused by the host, whatever the sandbox sends', async () => {
-    const send = (fields: string) =>
-      failure(
-        `from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_tool", tool={"name": "x", "source": "def x(): pass", "signature": "()", "isAsync": False, ${fields}})`,
-      )
-    expect(await send('"name": "../../x"')).toMatch(/name: must be a plain Python name/)
-    expect(await send('"source": "x" * 300_000')).toMatch(/source: Too big/)
-    expect(await send('"source": "x = 1"')).toMatch(/cannot load it: .*x is not a function/)
-    expect(await send('"source": "import os; os._exit(3)"')).toMatch(/cannot load it: the sandbox ended/)
-    expect(await send('"source": "def x(", "imports": []')).toMatch(/cannot load it: .*SyntaxError/)
-    expect(await send('"source": "runtime.save_artifact(\'a\', \'b\')\\ndef x(): pass"')).toMatch(
-      /must not make calls while it is imported/,
+it('a saved function with an invalid name is refused by the host, whatever the sandbox sends', async () => {
+  const send = (fields: string) =>
+    failure(
+      `from sandbridge_kernel.api import bridge as _b\n_b.ask_sync("save_tool", tool={"name": "x", "source": "def x(): pass", "signature": "()", "isAsync": False, ${fields}})`,
     )
-    expect(await bridge.run('1')).toBe('1')
-  })
+  expect(await send('"name": "../../x"')).toMatch(/name: must be a plain Python name/)
+  expect(await send('"source": "x" * 300_000')).toMatch(/source: Too big/)
+  expect(await send('"source": "x = 1"')).toMatch(/cannot load it: .*x is not a function/)
+  expect(await send('"source": "import os; os._exit(3)"')).toMatch(/cannot load it: the sandbox ended/)
+  expect(await send('"source": "def x(", "imports": []')).toMatch(/cannot load it: .*SyntaxError/)
+  expect(await send('"source": "runtime.save_artifact(\'a\', \'b\')\\ndef x(): pass"')).toMatch(
+    /must not make calls while it is imported/,
+  )
+  expect(await bridge.run('1')).toBe('1')
 })
 
 it('a broken saved function is reported and left out, and the others work', async () => {

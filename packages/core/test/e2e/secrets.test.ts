@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeF
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   bridgeEnv,
   CLI,
@@ -204,28 +204,26 @@ it('the search for canaries looks at outputs that name every server', () => {
   expect(seen).toMatch(/the command `.*the-command[\\/]+no-such-program` was not found/)
 })
 
-describe('no canary is in', () => {
-  it('no canary is in any message', () => {
-    const leaks = [...outputs].flatMap(([what, text]) => leaksIn(text).map((canary) => `${what}: ${canary}`))
-    expect(leaks).toEqual([])
-  })
+it('no canary is in any message', () => {
+  const leaks = [...outputs].flatMap(([what, text]) => leaksIn(text).map((canary) => `${what}: ${canary}`))
+  expect(leaks).toEqual([])
+})
 
-  it('no canary is in the log at its most detailed', () => {
-    expect(bridge.stderr).toContain('tells')
-    expect(leaksIn(bridge.stderr)).toEqual([])
-  })
+it('no canary is in the log at its most detailed', () => {
+  expect(bridge.stderr).toContain('tells')
+  expect(leaksIn(bridge.stderr)).toEqual([])
+})
 
-  it('no canary is in any file that is kept', () => {
-    const files = keptFiles(bridge.home)
-    expect(files.length).toBeGreaterThan(0)
-    const leaks = files.flatMap((file) => leaksIn(readFileSync(file, 'latin1')).map((canary) => `${file}: ${canary}`))
-    expect(leaks).toEqual([])
-  })
+it('no canary is in any file that is kept', () => {
+  const files = keptFiles(bridge.home)
+  expect(files.length).toBeGreaterThan(0)
+  const leaks = files.flatMap((file) => leaksIn(readFileSync(file, 'latin1')).map((canary) => `${file}: ${canary}`))
+  expect(leaks).toEqual([])
+})
 
-  it('the built bridge leaves out what libraries print beside the log', () => {
-    const folder = path.dirname(CLI)
-    const prints = (name: string) =>
-      /console\.(log|warn|error|info)\(/.test(readFileSync(path.join(folder, name), 'utf8'))
-    expect(readdirSync(folder).filter((name) => name.endsWith('.js') && prints(name))).toEqual([])
-  })
+it('the built bridge leaves out what libraries print beside the log', () => {
+  const folder = path.dirname(CLI)
+  const prints = (name: string) =>
+    /console\.(log|warn|error|info)\(/.test(readFileSync(path.join(folder, name), 'utf8'))
+  expect(readdirSync(folder).filter((name) => name.endsWith('.js') && prints(name))).toEqual([])
 })

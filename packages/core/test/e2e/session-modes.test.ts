@@ -35,15 +35,13 @@ describe('runtime.session()', () => {
   })
 })
 
-describe('runtime.reset()', () => {
-  it('runtime.reset() gives the next cell a sandbox without variables, modules or files, and the result says so', async () => {
-    const bridge = inOneSession()
-    await bridge.run('x = 1; import json; json.mine = 1; open("f", "w").write("x")')
-    const text = await bridge.run('runtime.reset()\nprint("still", x)')
-    expect(text).toMatch(/^still 1\n\[sandbridge: The session was reset: .*no variables/)
-    const check = 'import json, os\n"x" in globals(), hasattr(json, "mine"), os.listdir(), runtime.session().cellCount'
-    expect(await bridge.run(check)).toBe('(False, False, [], 1)')
-  })
+it('runtime.reset() gives the next cell a sandbox without variables, modules or files, and the result says so', async () => {
+  const bridge = inOneSession()
+  await bridge.run('x = 1; import json; json.mine = 1; open("f", "w").write("x")')
+  const text = await bridge.run('runtime.reset()\nprint("still", x)')
+  expect(text).toMatch(/^still 1\n\[sandbridge: The session was reset: .*no variables/)
+  const check = 'import json, os\n"x" in globals(), hasattr(json, "mine"), os.listdir(), runtime.session().cellCount'
+  expect(await bridge.run(check)).toBe('(False, False, [], 1)')
 })
 
 describe('MCP_BRIDGE_SESSION=fresh', () => {
@@ -83,39 +81,31 @@ while True:
 /** What a cell without a checkpoint says. */
 const GONE = /All variables are gone/
 
-describe('a NameError of a variable that an earlier cell has set', () => {
-  it.each([
-    [
-      'a reset',
-      'runtime.reset()',
-      {},
-      /no variables/,
-      /the session was reset, and variables of earlier cells are gone/,
-    ],
-    ['a cell that had to be ended', STUBBORN, { timeout: 0.5 }, GONE, /the sandbox of earlier cells was lost/],
-    ['a process that ended itself', 'import os; os._exit(3)', {}, GONE, /the sandbox of earlier cells was lost/],
-  ])(
-    'a NameError says that variables are gone after %s, caught or not, and in a function',
-    async (_what, lose, args, said, why) => {
-      const bridge = inOneSession()
-      await bridge.run('table = [1]')
-      expect(await bridge.run(lose, args)).toMatch(said)
-      expect(await bridge.run('def count():\n    return len(table)\ncount()')).toMatch(
-        new RegExp(`NameError: name 'table' is not defined.*${why.source}`, 's'),
-      )
-      expect(await bridge.run(CAUGHT)).toMatch(why)
-      expect(await bridge.run('table = [1, 2]\nlen(table)')).toBe('2')
-    },
-  )
-
-  it('a NameError says that variables are gone after the session was idle for too long', async () => {
-    const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '0.2' } })
+it.each([
+  ['a reset', 'runtime.reset()', {}, /no variables/, /the session was reset, and variables of earlier cells are gone/],
+  ['a cell that had to be ended', STUBBORN, { timeout: 0.5 }, GONE, /the sandbox of earlier cells was lost/],
+  ['a process that ended itself', 'import os; os._exit(3)', {}, GONE, /the sandbox of earlier cells was lost/],
+])(
+  'a NameError says that variables are gone after %s, caught or not, and in a function',
+  async (_what, lose, args, said, why) => {
+    const bridge = inOneSession()
     await bridge.run('table = [1]')
-    // Each look is a cell, after which the session is idle for longer than it may be.
-    await expect
-      .poll(() => bridge.run(CAUGHT), { interval: 500 })
-      .toMatch(/name 'table' is not defined.*the session was idle for too long and ended/)
-  })
+    expect(await bridge.run(lose, args)).toMatch(said)
+    expect(await bridge.run('def count():\n    return len(table)\ncount()')).toMatch(
+      new RegExp(`NameError: name 'table' is not defined.*${why.source}`, 's'),
+    )
+    expect(await bridge.run(CAUGHT)).toMatch(why)
+    expect(await bridge.run('table = [1, 2]\nlen(table)')).toBe('2')
+  },
+)
+
+it('a NameError says that variables are gone after the session was idle for too long', async () => {
+  const bridge = await startBridge({ env: { MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT: '0.2' } })
+  await bridge.run('table = [1]')
+  // Each look is a cell, after which the session is idle for longer than it may be.
+  await expect
+    .poll(() => bridge.run(CAUGHT), { interval: 500 })
+    .toMatch(/name 'table' is not defined.*the session was idle for too long and ended/)
 })
 
 describe('MCP_BRIDGE_SESSION=checkpoint', () => {
@@ -182,38 +172,6 @@ mine = helper.Helper()`)
       expect(killed).toMatch(/Lost: .*large \(bytes: more than 16 MiB\)/)
       expect(RESTORED).toContain('small')
     })
-  })
-
-  it('a value of a checkpoint that only the sandbox after a crash cannot load is named there, and the others come back', async () => {
-    const bridge = checkpointed()
-    await bridge.run(`
-import copyreg, os, types
-open("f", "w").close()
-file = os.path.abspath("f")
-copyreg.pickle(types.SimpleNamespace, lambda value: (os.stat, (file,)))
-rows = [1]
-gone = types.SimpleNamespace()`)
-    expect(await bridge.run('os.abort()')).toMatch(
-      /The next cell restores these as they were before this cell: .*\brows, gone/,
-    )
-    expect(await bridge.run('rows')).toMatch(
-      /^\[1\]\n\[kernel: Restored from before the restart: .*\brows\b.*Not: gone \(.*No such file/,
-    )
-  })
-
-  it('a cell whose value takes for ever to pickle keeps its own value, also if its time ends meanwhile', async () => {
-    const bridge = checkpointed()
-    await bridge.run('class Slow(dict):\n    def __reduce__(self):\n        while True: pass\nimport copyreg\nx = 1')
-    const { structured } = await bridge.call({
-      code: 'import builtins\nSlow.__module__ = "builtins"\nslow = Slow()\n"done"',
-      timeout: 1,
-    })
-    expect(structured).toMatchObject({ status: 'ok', value: "'done'" })
-    expect(await bridge.run('x = 2\nx')).toBe('2')
-    expect(await bridge.run('os = __import__("os"); os.abort()')).toMatch(
-      /this cell: .*\bx\b.*Lost: .*slow \(Slow: it takes too long\)/,
-    )
-    expect(await bridge.run('x')).toMatch(/^2\n/)
   })
 
   it('a checkpoint is forgotten by a reset', async () => {

@@ -1,7 +1,7 @@
 // This file verifies the names in a cell: `mcp`, `mcp.runtime`, proxies of servers, and docs that are fetched only on
 // demand.
-import { describe, expect, it } from 'vitest'
-import { GITHUB, startKernel, text, type Call, type RunOptions } from './drive.ts'
+import { expect } from 'vitest'
+import { GITHUB, text, type Call, type RunOptions, it } from './drive.ts'
 
 const DOCS = [
   {
@@ -48,8 +48,7 @@ function bridge(calls: Call[] = []): RunOptions {
   }
 }
 
-it('mcp.runtime offers every function, awaited and blocking', async () => {
-  const kernel = await startKernel()
+it('mcp.runtime offers every function, awaited and blocking', async ({ kernel }) => {
   const calls: Call[] = []
   const options = bridge(calls)
   const value = (code: string) => kernel.value(code, options)
@@ -91,8 +90,7 @@ it('mcp.runtime offers every function, awaited and blocking', async () => {
   )
 })
 
-it('mcp.runtime sends progress that the bridge can read, and refuses any other', async () => {
-  const kernel = await startKernel()
+it('mcp.runtime sends progress that the bridge can read, and refuses any other', async ({ kernel }) => {
   const sent = async (args: string) => {
     const { done, total, message } = (await kernel.run(`runtime.progress(${args})`)).frames[0]!
     return [done, total, message]
@@ -121,8 +119,7 @@ it('mcp.runtime sends progress that the bridge can read, and refuses any other',
   }
 })
 
-it('mcp.runtime prints docs as lines', async () => {
-  const kernel = await startKernel()
+it('mcp.runtime prints docs as lines', async ({ kernel }) => {
   const short = DOCS.map((doc) => ({ ...doc, params: undefined }))
   const options = { ...bridge(), onCall: () => ({ value: short }) }
   const { stdout, value } = await kernel.run(
@@ -136,8 +133,7 @@ it('mcp.runtime prints docs as lines', async () => {
   expect(await kernel.value('docs[:0]')).toBe('(no tools)')
 })
 
-it('mcp.runtime prints full docs with every parameter and an example', async () => {
-  const kernel = await startKernel()
+it('mcp.runtime prints full docs with every parameter and an example', async ({ kernel }) => {
   const options = { ...bridge(), onCall: () => ({ value: [{ ...DOCS[0], example: "await mcp_github.x(title='t')" }] }) }
   const code = 'print(await runtime.query_tool_docs("github", tools=["create_issue"], detail="full"))'
   expect((await kernel.run(code, options)).stdout).toBe(`${DOCS[0]!.line}
@@ -155,8 +151,7 @@ The whole schema: .inputSchema of this doc
 `)
 })
 
-it('mcp.runtime requests several tools, and searches by several wordings, at once', async () => {
-  const kernel = await startKernel()
+it('mcp.runtime requests several tools, and searches by several wordings, at once', async ({ kernel }) => {
   const calls: Call[] = []
   const options: RunOptions = {
     ...bridge(),
@@ -193,85 +188,77 @@ it('mcp.runtime requests several tools, and searches by several wordings, at onc
   expect(calls).toEqual([])
 })
 
-describe('a proxy', () => {
-  it('a proxy is reached in three ways without a round trip', async () => {
-    const kernel = await startKernel()
-    const calls: Call[] = []
-    const code = `
+it('a proxy is reached in three ways without a round trip', async ({ kernel }) => {
+  const calls: Call[] = []
+  const code = `
 import mcp.servers
 from mcp.servers import github
 from mcp.servers.github import create_issue
 tool = mcp_github.whatever
 mcp_github is mcp_servers['github'] is mcp.servers.github is github, callable(tool), list(mcp_servers), len(mcp_servers), 'github' in mcp_servers`
-    expect(await kernel.value(code, bridge(calls))).toBe("(True, True, ['github'], 1, True)")
-    expect(calls).toEqual([])
-  })
+  expect(await kernel.value(code, bridge(calls))).toBe("(True, True, ['github'], 1, True)")
+  expect(calls).toEqual([])
+})
 
-  it('a proxy can be copied, with what it is in', async () => {
-    const kernel = await startKernel()
-    const code = `
+it('a proxy can be copied, with what it is in', async ({ kernel }) => {
+  const code = `
 import copy
 kept = {"server": mcp_github, "tool": mcp_github.list}
 one, other = copy.copy(kept), copy.deepcopy(kept)
 repr(other["server"]) == repr(mcp_github), callable(other["server"].list), callable(other["tool"]), copy.copy(mcp_github).__name__`
-    expect(await kernel.value(code, bridge([]))).toBe("(True, True, True, 'mcp.servers.github')")
-  })
-
-  it('a proxy fetches its docs when they are asked for, once a cell', async () => {
-    const kernel = await startKernel()
-    const calls: Call[] = []
-    const options = bridge(calls)
-    const value = (code: string) => kernel.value(code, options)
-    expect(await value('dir(mcp_github)')).toBe("['create_issue', 'list']")
-    expect(await value('import inspect\nstr(inspect.signature(mcp_github.create_issue))')).toBe(
-      `"(title: str, labels: list[str] = None, state: str = 'open')"`,
-    )
-    expect(await value('mcp_github.create_issue')).toBe(DOCS[0]!.line)
-    expect(await value('mcp_github.create_issue.__doc__')).toContain('Create an issue in a repository.')
-    expect(await value('mcp_github')).toBe(
-      `mcp_github: server 'github', Issues and pull requests\n${DOCS.map((doc) => doc.line).join('\n')}`,
-    )
-    expect((await kernel.run('help(mcp_github.create_issue)', options)).stdout).toContain(
-      'Create an issue in a repository.',
-    )
-    expect((await kernel.run('help(mcp_github)', options)).stdout).toContain(DOCS[1]!.line)
-    expect(await value('from mcp.servers.github import *\nawait create_issue()')).toBe("'called'")
-    calls.length = 0
-    expect(await value('dir(mcp_github), dir(mcp_github)\nawait mcp_github.create_issue()')).toBe("'called'")
-    expect(calls.map((call) => call.method)).toEqual(['query_tool_docs', 'call_tool'])
-    expect(calls[0]!.params).toEqual({ server: 'github', detail: 'full' })
-  })
-
-  it('a proxy of an unavailable server says so, and does not fail when it is made', async () => {
-    const kernel = await startKernel()
-    const options: RunOptions = {
-      servers: GITHUB,
-      onCall: () => ({ error: { code: 'UPSTREAM_UNREACHABLE', message: 'It did not start' } }),
-    }
-    expect(await kernel.value('mcp_github', options)).toContain('It did not start')
-    expect(await kernel.value('mcp_github.create_issue', options)).toContain('It did not start')
-    expect(await kernel.value('dir(mcp_github)', options)).toBe('[]')
-  })
-
-  it('the error for an unknown server names those that exist', async () => {
-    const kernel = await startKernel()
-    const code = (statement: string, kind: string) =>
-      `import mcp.servers\ntry:\n    ${statement}\nexcept ${kind} as e: r = isinstance(e, runtime.MCPError), str(e)\nr`
-    const expected = `(True, "Server 'nope' is not available. Available: github")`
-    expect(await kernel.value(code('mcp_servers["nope"]', 'KeyError'), bridge())).toBe(expected)
-    expect(await kernel.value(code('mcp.servers.nope', 'AttributeError'), bridge())).toBe(expected)
-    expect(await kernel.value(code('import mcp.servers.nope', 'ModuleNotFoundError'), bridge())).toBe(expected)
-    expect(await kernel.value(code('from mcp.servers.nope import x', 'ImportError'), bridge())).toBe(expected)
-    expect(await kernel.value('mcp_servers.get("nope"), hasattr(mcp.servers, "nope")', bridge())).toBe('(None, False)')
-    const named = { servers: [...GITHUB, { name: 'GitHub', alias: 'github_2' }] }
-    expect(await kernel.value(code('from mcp.servers.GitHub import x', 'ImportError'), named)).toBe(
-      `(True, "Server 'GitHub' has another name in code. Use mcp_github_2, or mcp.servers.github_2")`,
-    )
-  })
+  expect(await kernel.value(code, bridge([]))).toBe("(True, True, True, 'mcp.servers.github')")
 })
 
-it('a server itself does where a function takes its name, and calls none of its tools', async () => {
-  const kernel = await startKernel()
+it('a proxy fetches its docs when they are asked for, once a cell', async ({ kernel }) => {
+  const calls: Call[] = []
+  const options = bridge(calls)
+  const value = (code: string) => kernel.value(code, options)
+  expect(await value('dir(mcp_github)')).toBe("['create_issue', 'list']")
+  expect(await value('import inspect\nstr(inspect.signature(mcp_github.create_issue))')).toBe(
+    `"(title: str, labels: list[str] = None, state: str = 'open')"`,
+  )
+  expect(await value('mcp_github.create_issue')).toBe(DOCS[0]!.line)
+  expect(await value('mcp_github.create_issue.__doc__')).toContain('Create an issue in a repository.')
+  expect(await value('mcp_github')).toBe(
+    `mcp_github: server 'github', Issues and pull requests\n${DOCS.map((doc) => doc.line).join('\n')}`,
+  )
+  expect((await kernel.run('help(mcp_github.create_issue)', options)).stdout).toContain(
+    'Create an issue in a repository.',
+  )
+  expect((await kernel.run('help(mcp_github)', options)).stdout).toContain(DOCS[1]!.line)
+  expect(await value('from mcp.servers.github import *\nawait create_issue()')).toBe("'called'")
+  calls.length = 0
+  expect(await value('dir(mcp_github), dir(mcp_github)\nawait mcp_github.create_issue()')).toBe("'called'")
+  expect(calls.map((call) => call.method)).toEqual(['query_tool_docs', 'call_tool'])
+  expect(calls[0]!.params).toEqual({ server: 'github', detail: 'full' })
+})
+
+it('a proxy of an unavailable server says so, and does not fail when it is made', async ({ kernel }) => {
+  const options: RunOptions = {
+    servers: GITHUB,
+    onCall: () => ({ error: { code: 'UPSTREAM_UNREACHABLE', message: 'It did not start' } }),
+  }
+  expect(await kernel.value('mcp_github', options)).toContain('It did not start')
+  expect(await kernel.value('mcp_github.create_issue', options)).toContain('It did not start')
+  expect(await kernel.value('dir(mcp_github)', options)).toBe('[]')
+})
+
+it('the error for an unknown server names those that exist', async ({ kernel }) => {
+  const code = (statement: string, kind: string) =>
+    `import mcp.servers\ntry:\n    ${statement}\nexcept ${kind} as e: r = isinstance(e, runtime.MCPError), str(e)\nr`
+  const expected = `(True, "Server 'nope' is not available. Available: github")`
+  expect(await kernel.value(code('mcp_servers["nope"]', 'KeyError'), bridge())).toBe(expected)
+  expect(await kernel.value(code('mcp.servers.nope', 'AttributeError'), bridge())).toBe(expected)
+  expect(await kernel.value(code('import mcp.servers.nope', 'ModuleNotFoundError'), bridge())).toBe(expected)
+  expect(await kernel.value(code('from mcp.servers.nope import x', 'ImportError'), bridge())).toBe(expected)
+  expect(await kernel.value('mcp_servers.get("nope"), hasattr(mcp.servers, "nope")', bridge())).toBe('(None, False)')
+  const named = { servers: [...GITHUB, { name: 'GitHub', alias: 'github_2' }] }
+  expect(await kernel.value(code('from mcp.servers.GitHub import x', 'ImportError'), named)).toBe(
+    `(True, "Server 'GitHub' has another name in code. Use mcp_github_2, or mcp.servers.github_2")`,
+  )
+})
+
+it('a server itself does where a function takes its name, and calls none of its tools', async ({ kernel }) => {
   const calls: Call[] = []
   const options = bridge(calls)
   await kernel.value('await runtime.call_tool(mcp_github, "list"), runtime.call_tool_sync(mcp_github, "list")', options)
@@ -286,40 +273,36 @@ it('a server itself does where a function takes its name, and calls none of its 
   expect(error?.message).toMatch(/ServerProxy has no form in JSON/)
 })
 
-describe('the list of servers', () => {
-  const FILES = [{ name: 'my-files', alias: 'my_files' }]
+const FILES = [{ name: 'my-files', alias: 'my_files' }]
 
-  it('the list of servers can change from cell to cell, and the names change with it', async () => {
-    const kernel = await startKernel()
-    expect(await kernel.value('mcp_github is not None', { servers: GITHUB })).toBe('True')
-    await kernel.run('kept = mcp_github', { servers: [...GITHUB, ...FILES] })
-    expect(await kernel.value('mcp_servers["my-files"] is mcp_servers["my_files"] is mcp_my_files', {})).toBe('True')
-    expect((await kernel.run('mcp_github', { servers: FILES })).error).toMatchObject({ name: 'NameError' })
-    expect((await kernel.run('from mcp.servers.github import x')).error).toMatchObject({ name: 'ServerNotFound' })
-    expect(await kernel.value('LOADED_MCP_SERVERS, runtime.discovered_servers()')).toBe("(('my-files',), ['my-files'])")
-    // A proxy that a cell kept still sends its calls; the bridge decides whether to serve them.
-    expect(await kernel.value('await kept.x()', { onCall: () => text('ok') })).toBe("'ok'")
-    expect(await kernel.value('runtime.discovered_servers(), LOADED_MCP_SERVERS', { servers: [] })).toBe('([], ())')
-  })
-
-  it('the list of servers leaves the names of a cell alone while it is the same', async () => {
-    const kernel = await startKernel()
-    await kernel.run('mcp_github = "mine"; runtime = "mine too"', { servers: GITHUB })
-    expect(await kernel.value('mcp_github, runtime', { servers: GITHUB })).toBe("('mine', 'mine too')")
-    expect(await kernel.value('mcp_github, runtime')).toBe("('mine', 'mine too')")
-    expect(await kernel.value('mcp_github == "mine", runtime', { servers: [...GITHUB, ...FILES] })).toBe(
-      "(False, 'mine too')",
-    )
-  })
-
-  it('an empty list of servers leaves everything else in place', async () => {
-    const kernel = await startKernel()
-    expect(await kernel.value('runtime.discovered_servers(), list(mcp_servers)')).toBe('([], [])')
-  })
+it('the list of servers can change from cell to cell, and the names change with it', async ({ kernel }) => {
+  expect(await kernel.value('mcp_github is not None', { servers: GITHUB })).toBe('True')
+  await kernel.run('kept = mcp_github', { servers: [...GITHUB, ...FILES] })
+  expect(await kernel.value('mcp_servers["my-files"] is mcp_servers["my_files"] is mcp_my_files', {})).toBe('True')
+  expect((await kernel.run('mcp_github', { servers: FILES })).error).toMatchObject({ name: 'NameError' })
+  expect((await kernel.run('from mcp.servers.github import x')).error).toMatchObject({ name: 'ServerNotFound' })
+  expect(await kernel.value('LOADED_MCP_SERVERS, runtime.discovered_servers()')).toBe("(('my-files',), ['my-files'])")
+  // A proxy that a cell kept still sends its calls; the bridge decides whether to serve them.
+  expect(await kernel.value('await kept.x()', { onCall: () => text('ok') })).toBe("'ok'")
+  expect(await kernel.value('runtime.discovered_servers(), LOADED_MCP_SERVERS', { servers: [] })).toBe('([], ())')
 })
 
-it('the tools of a server are listed with a line each, in pages, and each page says how to see the others', async () => {
-  const kernel = await startKernel()
+it('the list of servers leaves the names of a cell alone while it is the same', async ({ kernel }) => {
+  await kernel.run('mcp_github = "mine"; runtime = "mine too"', { servers: GITHUB })
+  expect(await kernel.value('mcp_github, runtime', { servers: GITHUB })).toBe("('mine', 'mine too')")
+  expect(await kernel.value('mcp_github, runtime')).toBe("('mine', 'mine too')")
+  expect(await kernel.value('mcp_github == "mine", runtime', { servers: [...GITHUB, ...FILES] })).toBe(
+    "(False, 'mine too')",
+  )
+})
+
+it('an empty list of servers leaves everything else in place', async ({ kernel }) => {
+  expect(await kernel.value('runtime.discovered_servers(), list(mcp_servers)')).toBe('([], [])')
+})
+
+it('the tools of a server are listed with a line each, in pages, and each page says how to see the others', async ({
+  kernel,
+}) => {
   const doc = (at: number) => ({
     server: 'git-hub',
     serverAlias: 'github',
@@ -345,8 +328,9 @@ it('the tools of a server are listed with a line each, in pages, and each page s
   expect(await shown(300, 'mcp_github')).toEqual([expect.stringContaining('mcp_github: server'), ...many])
 })
 
-it('the packages begin with those that models expect and that are not there, and how the user adds them', async () => {
-  const kernel = await startKernel()
+it('the packages begin with those that models expect and that are not there, and how the user adds them', async ({
+  kernel,
+}) => {
   const names = ['numpy', 'pandas', 'matplotlib']
   const found = `import importlib.util\n[n for n in ${JSON.stringify(names)} if not importlib.util.find_spec(n)]`
   const there = await kernel.value(found)
@@ -359,8 +343,7 @@ it('the packages begin with those that models expect and that are not there, and
   )
 })
 
-it('what a session knows of the tools of a server is asked for again in the next cell', async () => {
-  const kernel = await startKernel()
+it('what a session knows of the tools of a server is asked for again in the next cell', async ({ kernel }) => {
   const doc = (name: string) => ({ server: 'git-hub', tool: name, toolAlias: name, line: name })
   const names = async (tool: string) =>
     (await kernel.run('print(dir(mcp_github))', { servers: GITHUB, onCall: () => ({ value: [doc(tool)] }) })).stdout
@@ -368,24 +351,21 @@ it('what a session knows of the tools of a server is asked for again in the next
   expect(await names('after')).toContain('after')
 })
 
-describe('help()', () => {
-  it('help() shows the types and the meaning of all parameters of search_tool_docs', async () => {
-    const kernel = await startKernel()
-    const { stdout } = await kernel.run('help(runtime.search_tool_docs)')
-    // Some versions of Python break a long signature into lines.
-    const shown = stdout.replaceAll(/\s+/g, ' ').replace('( ', '(').replace(' )', ')')
-    expect(shown).toContain(
-      "search_tool_docs(*wordings: str | list[str], limit: int = 5, detail: Literal['summary', 'full'] = 'summary', " +
-        'servers: str | list[str] | None = None, separate: bool = False, query: str | list[str] | None = None)',
-    )
-    expect(shown).toContain('-> mcp.runtime.ToolDocs | mcp.runtime.GroupedDocs')
-    for (const word of ['"create issue", "open ticket"', 'limit:', 'servers:', 'separate:', 'detail:', '"full" adds'])
-      expect(shown).toContain(word)
-  })
+it('help() shows the types and the meaning of all parameters of search_tool_docs', async ({ kernel }) => {
+  const { stdout } = await kernel.run('help(runtime.search_tool_docs)')
+  // Some versions of Python break a long signature into lines.
+  const shown = stdout.replaceAll(/\s+/g, ' ').replace('( ', '(').replace(' )', ')')
+  expect(shown).toContain(
+    "search_tool_docs(*wordings: str | list[str], limit: int = 5, detail: Literal['summary', 'full'] = 'summary', " +
+      'servers: str | list[str] | None = None, separate: bool = False, query: str | list[str] | None = None)',
+  )
+  expect(shown).toContain('-> mcp.runtime.ToolDocs | mcp.runtime.GroupedDocs')
+  for (const word of ['"create issue", "open ticket"', 'limit:', 'servers:', 'separate:', 'detail:', '"full" adds'])
+    expect(shown).toContain(word)
+})
 
-  it('help() shows a type for every parameter and result in mcp.runtime, and a docstring', async () => {
-    const kernel = await startKernel()
-    const code = `
+it('help() shows a type for every parameter and result in mcp.runtime, and a docstring', async ({ kernel }) => {
+  const code = `
 import inspect
 incomplete = []
 for name in runtime.__all__:
@@ -397,21 +377,18 @@ for name in runtime.__all__:
     if not function.__doc__ or any(one is inspect.Signature.empty or isinstance(one, str) for one in annotations):
         incomplete.append(name)
 len(runtime.__all__) > 30, incomplete`
-    expect(await kernel.value(code)).toBe('(True, [])')
-  })
+  expect(await kernel.value(code)).toBe('(True, [])')
+})
 
-  it('classes of docs are named as mcp.runtime has them, so that they can be pickled', async () => {
-    const kernel = await startKernel()
-    const code = `
+it('classes of docs are named as mcp.runtime has them, so that they can be pickled', async ({ kernel }) => {
+  const code = `
 import pickle
 classes = [runtime.ToolDoc, runtime.ToolDocs, runtime.ServerDoc, runtime.ServerDocs, runtime.GroupedDocs]
 [type(pickle.loads(pickle.dumps(one()))) is one for one in classes], {one.__module__ for one in classes}`
-    expect(await kernel.value(code)).toBe("([True, True, True, True, True], {'mcp.runtime'})")
-  })
+  expect(await kernel.value(code)).toBe("([True, True, True, True, True], {'mcp.runtime'})")
 })
 
-it('update_memory calls its function again with the value that another cell saved meanwhile', async () => {
-  const kernel = await startKernel()
+it('update_memory calls its function again with the value that another cell saved meanwhile', async ({ kernel }) => {
   const saved: unknown[] = []
   const options: RunOptions = {
     servers: GITHUB,
@@ -428,8 +405,9 @@ it('update_memory calls its function again with the value that another cell save
   ])
 })
 
-it('a missing name of any proxy is an AttributeError to hasattr, getattr, copy, pickle and inspect', async () => {
-  const kernel = await startKernel()
+it('a missing name of any proxy is an AttributeError to hasattr, getattr, copy, pickle and inspect', async ({
+  kernel,
+}) => {
   const docs = [{ server: 'github', tool: 'create-issue', toolAlias: 'create_issue', line: '', params: [] }]
   const missing = { error: { code: 'STATE_NOT_FOUND', message: 'There is no nope' } }
   const unknown = { error: { code: 'PROXY_TOOL_UNKNOWN', message: "Server 'github' has no such tool" } }

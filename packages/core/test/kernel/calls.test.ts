@@ -1,98 +1,93 @@
 // This file verifies calls to the bridge: awaited, blocking, from threads, many at once; their results and errors.
-import { describe, expect, it } from 'vitest'
-import { GITHUB, startKernel, text, type Call, type RunOptions } from './drive.ts'
+import { describe, expect } from 'vitest'
+import { GITHUB, text, type Call, type RunOptions, it } from './drive.ts'
 
 const answer = (value: unknown): RunOptions => ({ servers: GITHUB, onCall: () => ({ value }) })
 const content = (...blocks: object[]): RunOptions => answer({ content: blocks })
 
-describe('a call', () => {
-  it('a call sends positional and keyword arguments unchanged', async () => {
-    const kernel = await startKernel()
-    const calls: Call[] = []
-    const options: RunOptions = { servers: GITHUB, onCall: (call) => (calls.push(call), text('ok')) }
-    await kernel.value('await mcp_github.create_issue("o", 2, title="t", labels=["a"], self=1)', options)
-    await kernel.value('await runtime.call_tool("github", "create_issue", {"title": "ü\\u2028"})', options)
-    await kernel.value('await mcp_github.create_issue.raw(title="t")', options)
-    await kernel.value('await mcp_servers["github"].x()', options)
-    expect(calls.map((call) => call.params)).toEqual([
-      { server: 'github', tool: 'create_issue', args: ['o', 2], kwargs: { title: 't', labels: ['a'], self: 1 } },
-      { server: 'github', tool: 'create_issue', args: [], kwargs: { title: 'ü\u2028' }, exact: true },
-      { server: 'github', tool: 'create_issue', args: [], kwargs: { title: 't' }, raw: true },
-      { server: 'github', tool: 'x', args: [], kwargs: {} },
-    ])
-  })
+it('a call sends positional and keyword arguments unchanged', async ({ kernel }) => {
+  const calls: Call[] = []
+  const options: RunOptions = { servers: GITHUB, onCall: (call) => (calls.push(call), text('ok')) }
+  await kernel.value('await mcp_github.create_issue("o", 2, title="t", labels=["a"], self=1)', options)
+  await kernel.value('await runtime.call_tool("github", "create_issue", {"title": "ü\\u2028"})', options)
+  await kernel.value('await mcp_github.create_issue.raw(title="t")', options)
+  await kernel.value('await mcp_servers["github"].x()', options)
+  expect(calls.map((call) => call.params)).toEqual([
+    { server: 'github', tool: 'create_issue', args: ['o', 2], kwargs: { title: 't', labels: ['a'], self: 1 } },
+    { server: 'github', tool: 'create_issue', args: [], kwargs: { title: 'ü\u2028' }, exact: true },
+    { server: 'github', tool: 'create_issue', args: [], kwargs: { title: 't' }, raw: true },
+    { server: 'github', tool: 'x', args: [], kwargs: {} },
+  ])
+})
 
-  it('a call returns the untouched result with raw', async () => {
-    const kernel = await startKernel()
-    const result = { content: [{ type: 'text', text: '{"a": 1}' }], _meta: { m: 1 } }
-    expect(
-      await kernel.value(
-        '(await mcp_github.x.raw()) == (await runtime.call_tool("github", "x", raw=True))',
-        answer(result),
-      ),
-    ).toBe('True')
-    expect(
-      await kernel.value(
-        'r = await runtime.call_tool("github", "x", {}, raw=True)\nr["content"][0].text',
-        answer(result),
-      ),
-    ).toBe(`'{"a": 1}'`)
-  })
+it('a call returns the untouched result with raw', async ({ kernel }) => {
+  const result = { content: [{ type: 'text', text: '{"a": 1}' }], _meta: { m: 1 } }
+  expect(
+    await kernel.value(
+      '(await mcp_github.x.raw()) == (await runtime.call_tool("github", "x", raw=True))',
+      answer(result),
+    ),
+  ).toBe('True')
+  expect(
+    await kernel.value(
+      'r = await runtime.call_tool("github", "x", {}, raw=True)\nr["content"][0].text',
+      answer(result),
+    ),
+  ).toBe(`'{"a": 1}'`)
+})
 
-  it('a call sends raw= to a tool that has a parameter of that name', async () => {
-    const kernel = await startKernel()
-    const sent: unknown[] = []
-    const options = (params: object[]): RunOptions => ({
-      servers: GITHUB,
-      onCall: ({ method, params: given }) => {
-        if (method === 'query_tool_docs') return { value: [{ tool: 'x', toolAlias: 'x', line: '', params }] }
-        sent.push([given['kwargs'], given['raw']])
-        return text('ok')
-      },
-    })
-    await kernel.value('await mcp_github.x(raw=True)', options([{ name: 'raw', type: 'bool', required: false }]))
-    await kernel.value('await mcp_github.x(raw=True)', options([]))
-    await kernel.value('await mcp_github.x(raw=False)', options([]))
-    expect(sent).toEqual([
-      [{ raw: true }, undefined],
-      [{}, true],
-      [{}, undefined],
-    ])
+it('a call sends raw= to a tool that has a parameter of that name', async ({ kernel }) => {
+  const sent: unknown[] = []
+  const options = (params: object[]): RunOptions => ({
+    servers: GITHUB,
+    onCall: ({ method, params: given }) => {
+      if (method === 'query_tool_docs') return { value: [{ tool: 'x', toolAlias: 'x', line: '', params }] }
+      sent.push([given['kwargs'], given['raw']])
+      return text('ok')
+    },
   })
+  await kernel.value('await mcp_github.x(raw=True)', options([{ name: 'raw', type: 'bool', required: false }]))
+  await kernel.value('await mcp_github.x(raw=True)', options([]))
+  await kernel.value('await mcp_github.x(raw=False)', options([]))
+  expect(sent).toEqual([
+    [{ raw: true }, undefined],
+    [{}, true],
+    [{}, undefined],
+  ])
+})
 
-  it('a call is a real coroutine', async () => {
-    const kernel = await startKernel()
-    const options: RunOptions = { servers: GITHUB, onCall: ({ params }) => text(JSON.stringify(params['kwargs'])) }
-    expect(
-      await kernel.value(
-        'import asyncio\nr = await asyncio.gather(*[mcp_github.x(i=i) for i in range(3)])\n[x.i for x in r]',
-        options,
-      ),
-    ).toBe('[0, 1, 2]')
-    expect(await kernel.value('mcp_github.x.__name__, mcp_github.x.__qualname__')).toBe("('x', 'mcp_github.x')")
-    expect(await kernel.value('t = asyncio.create_task(mcp_github.x(i=7))\n(await t)["i"]', options)).toBe('7')
-  })
+it('a call is a real coroutine', async ({ kernel }) => {
+  const options: RunOptions = { servers: GITHUB, onCall: ({ params }) => text(JSON.stringify(params['kwargs'])) }
+  expect(
+    await kernel.value(
+      'import asyncio\nr = await asyncio.gather(*[mcp_github.x(i=i) for i in range(3)])\n[x.i for x in r]',
+      options,
+    ),
+  ).toBe('[0, 1, 2]')
+  expect(await kernel.value('mcp_github.x.__name__, mcp_github.x.__qualname__')).toBe("('x', 'mcp_github.x')")
+  expect(await kernel.value('t = asyncio.create_task(mcp_github.x(i=7))\n(await t)["i"]', options)).toBe('7')
+})
 
-  it('the bridge is told when a call is cancelled', async () => {
-    const kernel = await startKernel()
-    const open: RunOptions = { servers: GITHUB, onCall: () => undefined }
-    const code =
-      'import asyncio\ntry: await asyncio.wait_for(mcp_github.x(), 0.05)\nexcept asyncio.TimeoutError: r = "timeout"\nr'
-    const outcome = await kernel.run(code, open)
-    expect(outcome.value).toEqual({ 'text/plain': "'timeout'" })
-    const id = outcome.frames.find((frame) => frame.type === 'call')!['id']
-    expect(outcome.frames).toContainEqual({ type: 'cancel', id })
-    // A later reply is ignored.
-    kernel.send({ type: 'reply', id, value: { content: [] } })
-    kernel.send({ type: 'reply', id: 999, value: null })
-    expect(await kernel.value('await mcp_github.x()', { onCall: () => text('next') })).toBe("'next'")
-    const left = await kernel.run('t = asyncio.create_task(mcp_github.x())\nawait asyncio.sleep(0.01)', open)
-    expect(left.frames.map((frame) => frame.type)).toEqual(['call', 'cancel', 'done'])
-  })
+it('the bridge is told when a call is cancelled', async ({ kernel }) => {
+  const open: RunOptions = { servers: GITHUB, onCall: () => undefined }
+  const code =
+    'import asyncio\ntry: await asyncio.wait_for(mcp_github.x(), 0.05)\nexcept asyncio.TimeoutError: r = "timeout"\nr'
+  const outcome = await kernel.run(code, open)
+  expect(outcome.value).toEqual({ 'text/plain': "'timeout'" })
+  const id = outcome.frames.find((frame) => frame.type === 'call')!['id']
+  expect(outcome.frames).toContainEqual({ type: 'cancel', id })
+  // A later reply is ignored.
+  kernel.send({ type: 'reply', id, value: { content: [] } })
+  kernel.send({ type: 'reply', id: 999, value: null })
+  expect(await kernel.value('await mcp_github.x()', { onCall: () => text('next') })).toBe("'next'")
+  const left = await kernel.run('t = asyncio.create_task(mcp_github.x())\nawait asyncio.sleep(0.01)', open)
+  expect(left.frames.map((frame) => frame.type)).toEqual(['call', 'cancel', 'done'])
+})
 
-  it('a cell that awaits nothing but a call goes on with threads, descriptors and tasks meanwhile', async () => {
-    const kernel = await startKernel()
-    const code = `
+it('a cell that awaits nothing but a call goes on with threads, descriptors and tasks meanwhile', async ({
+  kernel,
+}) => {
+  const code = `
 import asyncio, os, threading
 loop, seen, (r, w) = asyncio.get_running_loop(), [], os.pipe()
 loop.add_reader(r, lambda: (os.read(r, 1), loop.remove_reader(r), seen.append('descriptor'), print('seen')))
@@ -103,47 +98,45 @@ await asyncio.sleep(0)
 threading.Timer(0.03, loop.call_soon_threadsafe, (event.set,)).start()
 threading.Timer(0.06, os.write, (w, b'x')).start()
 [await mcp_github.x(), *seen]`
-    let reply: (value: ReturnType<typeof text>) => void = () => {}
-    const outcome = kernel.value(code, {
-      servers: GITHUB,
-      onCall: () => new Promise((resolve) => (reply = resolve)),
-      onFrame: ({ type }) => type === 'output' && reply(text('reply')),
-    })
-    expect(await outcome).toBe("['reply', 'task', 'descriptor']")
+  let reply: (value: ReturnType<typeof text>) => void = () => {}
+  const outcome = kernel.value(code, {
+    servers: GITHUB,
+    onCall: () => new Promise((resolve) => (reply = resolve)),
+    onFrame: ({ type }) => type === 'output' && reply(text('reply')),
   })
+  expect(await outcome).toBe("['reply', 'task', 'descriptor']")
+})
 
-  it('a call can block: in a cell, in a running loop, in a thread, in asyncio.run', async () => {
-    const kernel = await startKernel()
-    const options = content({ type: 'text', text: '{"n": 5}' })
-    expect(await kernel.value('runtime.call_tool_sync("github", "x").n', options)).toBe('5')
-    expect(
-      await kernel.value('import asyncio\nawait asyncio.sleep(0)\nruntime.call_tool_sync("github", "x").n', options),
-    ).toBe('5')
-    expect(await kernel.value('(await asyncio.to_thread(runtime.call_tool_sync, "github", "x")).n', options)).toBe('5')
-    expect(await kernel.value('asyncio.run(mcp_github.x()).n', options)).toBe('5')
-    const threads = `
+it('a call can block: in a cell, in a running loop, in a thread, in asyncio.run', async ({ kernel }) => {
+  const options = content({ type: 'text', text: '{"n": 5}' })
+  expect(await kernel.value('runtime.call_tool_sync("github", "x").n', options)).toBe('5')
+  expect(
+    await kernel.value('import asyncio\nawait asyncio.sleep(0)\nruntime.call_tool_sync("github", "x").n', options),
+  ).toBe('5')
+  expect(await kernel.value('(await asyncio.to_thread(runtime.call_tool_sync, "github", "x")).n', options)).toBe('5')
+  expect(await kernel.value('asyncio.run(mcp_github.x()).n', options)).toBe('5')
+  const threads = `
 from concurrent.futures import ThreadPoolExecutor
 with ThreadPoolExecutor(8) as pool: r = [f.result().n for f in [pool.submit(runtime.call_tool_sync, 'github', 'x') for _ in range(100)]]
 sum(r)`
-    expect(await kernel.value(threads, options)).toBe('500')
-    const busy = `
+  expect(await kernel.value(threads, options)).toBe('500')
+  const busy = `
 import threading
 got = []
 t = threading.Thread(target=lambda: got.append(runtime.call_tool_sync('github', 'x')))
 t.start()
 while not got: pass
 got[0].n`
-    expect(await kernel.value(busy, options)).toBe('5')
-    const ownLoop = `
+  expect(await kernel.value(busy, options)).toBe('5')
+  const ownLoop = `
 def run(): got.append(asyncio.run(mcp_github.x()))
 t = threading.Thread(target=run); t.start(); t.join()
 got[1].n`
-    expect(await kernel.value(ownLoop, options)).toBe('5')
-  })
+  expect(await kernel.value(ownLoop, options)).toBe('5')
+})
 
-  it('a call is answered although the signal for it was lost', async () => {
-    const kernel = await startKernel()
-    const code = `
+it('a call is answered although the signal for it was lost', async ({ kernel }) => {
+  const code = `
 import fcntl, os, threading
 from sandbridge_kernel.api import bridge
 port = bridge._channel._port
@@ -154,12 +147,11 @@ thread = threading.Thread(target=lambda: got.append(runtime.call_tool_sync('gith
 thread.start()
 thread.join()
 got[0].n`
-    expect(await kernel.value(code, content({ type: 'text', text: '{"n": 5}' }))).toBe('5')
-  })
+  expect(await kernel.value(code, content({ type: 'text', text: '{"n": 5}' }))).toBe('5')
+})
 
-  it('a call of a thread does not outlive its cell for ever', async () => {
-    const kernel = await startKernel()
-    const code = `
+it('a call of a thread does not outlive its cell for ever', async ({ kernel }) => {
+  const code = `
 import threading, time
 def work():
     try: runtime.call_tool_sync('github', 'x')
@@ -168,86 +160,80 @@ def work():
 failed, over = [], threading.Event()
 threading.Thread(target=work, daemon=True).start()
 time.sleep(0.1)`
-    const { frames } = await kernel.run(code, { servers: GITHUB, onCall: () => undefined })
-    expect(frames.map((frame) => frame.type)).toEqual(['call', 'done'])
-    expect(await kernel.value('over.wait()\nfailed')).toBe("['The cell ended before the call did']")
-  })
-
-  it('a call can be made 5,000 times at once', async () => {
-    const kernel = await startKernel()
-    const ids: number[] = []
-    // Answered only when all are open, in reverse order, in one write.
-    const outcome = await kernel.run(
-      'import asyncio\nr = await asyncio.gather(*[mcp_github.x(i=i) for i in range(5000)])\n[x.i for x in r] == list(range(5000))',
-      {
-        servers: GITHUB,
-        onCall: ({ id }) => {
-          ids.push(id)
-          if (ids.length === 5000) {
-            const lines = ids.map((one, i) =>
-              JSON.stringify({ type: 'reply', id: one, value: { structuredContent: { i, pad: 1 } } }),
-            )
-            kernel.sandbox.stdin.write(`${lines.toReversed().join('\n')}\n`)
-          }
-          return undefined
-        },
-      },
-    )
-    expect(outcome.value).toEqual({ 'text/plain': 'True' })
-  })
-
-  it('a call can return 50 MB, and refuses to send more than a frame holds', async () => {
-    const kernel = await startKernel()
-    const big = 'x'.repeat(50_000_000)
-    expect(await kernel.value('len(await mcp_github.x())', content({ type: 'text', text: big }))).toBe('50000000')
-    const rows = Array.from({ length: 200_000 }, (_, i) => ({ id: i, name: `row ${i}`, tags: ['a', 'b'] }))
-    expect(
-      await kernel.value(
-        'rows = await mcp_github.x()\nlen(rows), rows[-1].tags[0]',
-        answer({ structuredContent: { result: rows } }),
-      ),
-    ).toBe("(200000, 'a')")
-    const tooMuch = await kernel.run('await mcp_github.x(data="x" * 70_000_000)', answer(null))
-    expect(tooMuch).toMatchObject({ status: 'error', error: { name: 'MCPError' } })
-    expect(tooMuch.error!.message).toMatch(/70,\d+,\d+ bytes.*64|67,108,864/)
-    expect(tooMuch.frames.map((frame) => frame.type)).toEqual(['done'])
-  })
-
-  it('a call refuses arguments that cannot be JSON, and converts those with an obvious form', async () => {
-    const kernel = await startKernel()
-    for (const bad of ['float("nan")', 'object()', 'print', '{(1, 2): 3}', 'deep', 'ring', 'b"bytes"']) {
-      const setup = 'deep = []\nfor _i in range(100_000): deep = [deep]\nring = []\nring.append(ring)\n'
-      const outcome = await kernel.run(
-        `${setup}try: await mcp_github.x(a=${bad})\nexcept TypeError as e: r = isinstance(e, runtime.MCPError) and str(e)\nr`,
-        answer(null),
-      )
-      expect(outcome.status, bad).toBe('ok')
-      expect(outcome.value!['text/plain'], bad).toMatch(/argument.*(JSON|recursion limit|deeply)/i)
-    }
-    const calls: Call[] = []
-    const code =
-      'import datetime, pathlib\nawait mcp_github.x((1, 2), s={1}, d=datetime.date(2026, 1, 2), p=pathlib.Path("/a"))'
-    await kernel.value(code, { onCall: (call) => (calls.push(call), text('')) })
-    expect(calls[0]!.params).toMatchObject({ args: [[1, 2]], kwargs: { s: [1], d: '2026-01-02', p: '/a' } })
-  })
-
-  it('a call whose reply cannot be read ends the cell with an error', async () => {
-    const kernel = await startKernel()
-    const outcome = await kernel.run('await mcp_github.x()', {
-      servers: GITHUB,
-      onCall: ({ id }) => {
-        kernel.sandbox.stdin.write('\n\nnot a frame\n{"type":"reply"}\n{"type":"reply","id":[1]}\n[1]\n')
-        kernel.sandbox.stdin.write(`{"type":"reply","id":${id},"value":${'['.repeat(200_000)}${']'.repeat(200_000)}}\n`)
-        return undefined
-      },
-    })
-    expect(outcome).toMatchObject({ status: 'error', error: { name: 'MCPError', message: /recursion limit/ } })
-    expect(await kernel.value('1')).toBe('1')
-  })
+  const { frames } = await kernel.run(code, { servers: GITHUB, onCall: () => undefined })
+  expect(frames.map((frame) => frame.type)).toEqual(['call', 'done'])
+  expect(await kernel.value('over.wait()\nfailed')).toBe("['The cell ended before the call did']")
 })
 
-it('a result becomes a native value', async () => {
-  const kernel = await startKernel()
+it('a call can be made 5,000 times at once', async ({ kernel }) => {
+  const ids: number[] = []
+  // Answered only when all are open, in reverse order, in one write.
+  const outcome = await kernel.run(
+    'import asyncio\nr = await asyncio.gather(*[mcp_github.x(i=i) for i in range(5000)])\n[x.i for x in r] == list(range(5000))',
+    {
+      servers: GITHUB,
+      onCall: ({ id }) => {
+        ids.push(id)
+        if (ids.length === 5000) {
+          const lines = ids.map((one, i) =>
+            JSON.stringify({ type: 'reply', id: one, value: { structuredContent: { i, pad: 1 } } }),
+          )
+          kernel.sandbox.stdin.write(`${lines.toReversed().join('\n')}\n`)
+        }
+        return undefined
+      },
+    },
+  )
+  expect(outcome.value).toEqual({ 'text/plain': 'True' })
+})
+
+it('a call can return 50 MB, and refuses to send more than a frame holds', async ({ kernel }) => {
+  const big = 'x'.repeat(50_000_000)
+  expect(await kernel.value('len(await mcp_github.x())', content({ type: 'text', text: big }))).toBe('50000000')
+  const rows = Array.from({ length: 200_000 }, (_, i) => ({ id: i, name: `row ${i}`, tags: ['a', 'b'] }))
+  expect(
+    await kernel.value(
+      'rows = await mcp_github.x()\nlen(rows), rows[-1].tags[0]',
+      answer({ structuredContent: { result: rows } }),
+    ),
+  ).toBe("(200000, 'a')")
+  const tooMuch = await kernel.run('await mcp_github.x(data="x" * 70_000_000)', answer(null))
+  expect(tooMuch).toMatchObject({ status: 'error', error: { name: 'MCPError' } })
+  expect(tooMuch.error!.message).toMatch(/70,\d+,\d+ bytes.*64|67,108,864/)
+  expect(tooMuch.frames.map((frame) => frame.type)).toEqual(['done'])
+})
+
+it('a call refuses arguments that cannot be JSON, and converts those with an obvious form', async ({ kernel }) => {
+  for (const bad of ['float("nan")', 'object()', 'print', '{(1, 2): 3}', 'deep', 'ring', 'b"bytes"']) {
+    const setup = 'deep = []\nfor _i in range(100_000): deep = [deep]\nring = []\nring.append(ring)\n'
+    const outcome = await kernel.run(
+      `${setup}try: await mcp_github.x(a=${bad})\nexcept TypeError as e: r = isinstance(e, runtime.MCPError) and str(e)\nr`,
+      answer(null),
+    )
+    expect(outcome.status, bad).toBe('ok')
+    expect(outcome.value!['text/plain'], bad).toMatch(/argument.*(JSON|recursion limit|deeply)/i)
+  }
+  const calls: Call[] = []
+  const code =
+    'import datetime, pathlib\nawait mcp_github.x((1, 2), s={1}, d=datetime.date(2026, 1, 2), p=pathlib.Path("/a"))'
+  await kernel.value(code, { onCall: (call) => (calls.push(call), text('')) })
+  expect(calls[0]!.params).toMatchObject({ args: [[1, 2]], kwargs: { s: [1], d: '2026-01-02', p: '/a' } })
+})
+
+it('a call whose reply cannot be read ends the cell with an error', async ({ kernel }) => {
+  const outcome = await kernel.run('await mcp_github.x()', {
+    servers: GITHUB,
+    onCall: ({ id }) => {
+      kernel.sandbox.stdin.write('\n\nnot a frame\n{"type":"reply"}\n{"type":"reply","id":[1]}\n[1]\n')
+      kernel.sandbox.stdin.write(`{"type":"reply","id":${id},"value":${'['.repeat(200_000)}${']'.repeat(200_000)}}\n`)
+      return undefined
+    },
+  })
+  expect(outcome).toMatchObject({ status: 'error', error: { name: 'MCPError', message: /recursion limit/ } })
+  expect(await kernel.value('1')).toBe('1')
+})
+
+it('a result becomes a native value', async ({ kernel }) => {
   const value = (code: string, options: RunOptions) => kernel.value(`r = await mcp_github.x()\n${code}`, options)
   const one = (words: string) => content({ type: 'text', text: words })
   expect(await value('r', one('hello'))).toBe("'hello'")
@@ -283,8 +269,7 @@ it('a result becomes a native value', async () => {
   expect(await value('r.type', content({ type: 'of_the_future', x: 1 }))).toBe("'of_the_future'")
 })
 
-it('a result that holds an image is an image', async () => {
-  const kernel = await startKernel()
+it('a result that holds an image is an image', async ({ kernel }) => {
   const image = content({ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' })
   const outcome = await kernel.run('r = await mcp_github.x()\nr', image)
   expect(outcome.value).toEqual({ 'text/plain': '<image/png, 8 bytes>', 'image/png': 'iVBORw0KGgo=' })
@@ -294,8 +279,7 @@ it('a result that holds an image is an image', async () => {
   ).toBe("'audio/wav'")
 })
 
-it('a result with keys is a dict with attributes', async () => {
-  const kernel = await startKernel()
+it('a result with keys is a dict with attributes', async ({ kernel }) => {
   const data = answer({
     structuredContent: { title: 't', items: [1], 'odd key': 2, __class__: 'c', nested: { x: 1 } },
   })
@@ -316,8 +300,7 @@ it('a result with keys is a dict with attributes', async () => {
 })
 
 describe('an error', () => {
-  it('the error of a call can be caught, by kind or all at once', async () => {
-    const kernel = await startKernel()
+  it('the error of a call can be caught, by kind or all at once', async ({ kernel }) => {
     const failing = (code: string, message: string, extra: object = {}): RunOptions => ({
       servers: GITHUB,
       onCall: () => ({ error: { code, message, ...extra } }),
@@ -359,8 +342,7 @@ r`
     ['awaited', 'await runtime.list_tools("github")'],
     ['printing', 'print("x" * 5000)'],
   ]) {
-    it(`a call at the bottom of the stack fails and leaves the kernel working: ${kind}`, async () => {
-      const kernel = await startKernel()
+    it(`a call at the bottom of the stack fails and leaves the kernel working: ${kind}`, async ({ kernel }) => {
       await kernel.run(`async def dive():\n    ${dive}\n    await dive()`)
       await kernel.run('async def below(n):\n    await (below(n - 1) if n else dive())')
       for (let depth = 0; depth < 24; depth += 1) {

@@ -1,7 +1,7 @@
 // This file verifies the check of a cell's source before it runs: which calls the kernel finds, which it submits to the
 // bridge, and what is never refused.
-import { describe, expect, it } from 'vitest'
-import { GITHUB, sharedKernel, startKernel, text, type Driver, type RunOptions } from './drive.ts'
+import { expect } from 'vitest'
+import { GITHUB, sharedKernel, text, type Driver, type RunOptions, it } from './drive.ts'
 
 interface Seen {
   server: string
@@ -40,153 +40,138 @@ async function outcome(kernel: Driver, code: string) {
   return { ...result, ran: result.stdout.includes('ran') }
 }
 
-describe('a call that is certainly wrong', () => {
-  it.for<[string, string]>([
-    ['through mcp_<alias>', 'await mcp_github.bad(x=1)'],
-    ['through mcp_servers', 'await mcp_servers["my-files"].bad(x=1)'],
-    ['through an import', 'from mcp.servers.github import bad as b\nawait b(x=1)'],
-    ['through an import of the server', 'from mcp.servers import my_files as f\nawait f.bad()'],
-    ['through import as', 'import mcp.servers.github as g\nawait g.bad()'],
-    ['through the module', 'import mcp.servers\nawait mcp.servers.github.bad()'],
-    ['by call_tool', 'await runtime.call_tool("github", "bad", {"x": 1})'],
-    ['by call_tool_sync', 'from mcp import runtime as r\nr.call_tool_sync("github", "bad")'],
-    [
-      'by an imported call_tool',
-      'from mcp.runtime import call_tool\nawait call_tool("github", tool="bad", arguments={})',
-    ],
-    ['raw', 'await mcp_github.bad.raw(x=1)'],
-    ['in a function', 'async def f(n):\n    return await mcp_github.bad(x=n)'],
-    ['in a branch', 'if len("abc") == 4:\n    await mcp_github.bad(x=1)'],
-    ['in a comprehension', '[await mcp_github.bad(x=n) for n in range(3)]'],
-    ['in gather', 'import asyncio\nawait asyncio.gather(*(mcp_github.bad(x=n) for n in range(3)))'],
-    ['in a try that catches something else', 'try:\n    await mcp_github.bad()\nexcept ValueError:\n    pass'],
-    ['in a try without a handler', 'try:\n    await mcp_github.bad()\nfinally:\n    print("x")'],
-    ['in the handler of a try', 'try:\n    1 / 0\nexcept Exception:\n    await mcp_github.bad()'],
-    [
-      'under a semaphore',
-      'import asyncio\nsem = asyncio.Semaphore(2)\nasync def f(n):\n    async with sem:\n        return await mcp_github.bad(x=n)',
-    ],
-    [
-      'beside a try that has nothing to do with it',
-      'try:\n    1 / 0\nexcept Exception:\n    pass\nawait mcp_github.bad()',
-    ],
-  ])('a call is refused before its cell runs: %s', async ([, code]) => {
-    const kernel = await unchanged()
-    const { status, error, ran } = await outcome(kernel, code)
-    expect({ status, ran }).toEqual({ status: 'error', ran: false })
-    expect(error).toMatchObject({ name: 'ArgumentsError' })
-    expect(error!.message).toMatch(/^Not run\. Line \d+: bad: no argument "x"$/)
-  })
-
-  it('a call that is certainly wrong is shown in its line, with the others named', async () => {
-    const kernel = await startKernel()
-    const { error } = await kernel.run('print(1)\nawait mcp_github.bad(x=1)\nawait mcp_github.none()', judging())
-    expect(error!.traceback).toMatch(
-      /^Traceback \(most recent call last\):\n {2}Cell 1, line 2\n {4}await mcp_github\.bad\(x=1\)\n/,
-    )
-    expect(error!.message).toBe('Not run:\n  line 2: bad: no argument "x"\n  line 3: no tool \'none\'. H')
-    const classes = 'all(issubclass(runtime.NotAwaited, kind) for kind in (runtime.MCPError, TypeError))'
-    expect(await kernel.value(classes, judging())).toBe('True')
-  })
-
-  it('the error of a wrong call has the class of its kind', async () => {
-    const kernel = await startKernel()
-    expect((await outcome(kernel, 'await mcp_github.none()')).error!.name).toBe('ToolNotFound')
-    expect((await outcome(kernel, 'await runtime.call_tool("gone", "x")')).error!.name).toBe('ServerNotFound')
-    const { error, ran } = await outcome(kernel, 'await mcp_gitub.create_issue()')
-    expect({ name: error!.name, ran }).toEqual({ name: 'ServerNotFound', ran: false })
-    expect(error!.message).toContain(
-      "Server 'gitub' is not available. Did you mean github? Available: github, my-files",
-    )
-    expect((await outcome(kernel, 'await mcp_servers["nope"].x()')).error!.message).toContain("Server 'nope'")
-    expect((await outcome(kernel, 'from mcp.servers.nope import x\nawait x()')).error!.message).toContain(
-      "Not run. Line 3: Server 'nope' is not available",
-    )
-  })
-
-  it('a wrong call is found by a name that an earlier cell has imported, or assigned', async () => {
-    const kernel = await startKernel()
-    await kernel.run('from mcp.servers.github import bad\nother = bad\ng = mcp_github', judging())
-    for (const call of ['bad()', 'other()', 'g.bad()']) expect((await outcome(kernel, `await ${call}`)).ran).toBe(false)
-  })
+it.for<[string, string]>([
+  ['through mcp_<alias>', 'await mcp_github.bad(x=1)'],
+  ['through mcp_servers', 'await mcp_servers["my-files"].bad(x=1)'],
+  ['through an import', 'from mcp.servers.github import bad as b\nawait b(x=1)'],
+  ['through an import of the server', 'from mcp.servers import my_files as f\nawait f.bad()'],
+  ['through import as', 'import mcp.servers.github as g\nawait g.bad()'],
+  ['through the module', 'import mcp.servers\nawait mcp.servers.github.bad()'],
+  ['by call_tool', 'await runtime.call_tool("github", "bad", {"x": 1})'],
+  ['by call_tool_sync', 'from mcp import runtime as r\nr.call_tool_sync("github", "bad")'],
+  [
+    'by an imported call_tool',
+    'from mcp.runtime import call_tool\nawait call_tool("github", tool="bad", arguments={})',
+  ],
+  ['raw', 'await mcp_github.bad.raw(x=1)'],
+  ['in a function', 'async def f(n):\n    return await mcp_github.bad(x=n)'],
+  ['in a branch', 'if len("abc") == 4:\n    await mcp_github.bad(x=1)'],
+  ['in a comprehension', '[await mcp_github.bad(x=n) for n in range(3)]'],
+  ['in gather', 'import asyncio\nawait asyncio.gather(*(mcp_github.bad(x=n) for n in range(3)))'],
+  ['in a try that catches something else', 'try:\n    await mcp_github.bad()\nexcept ValueError:\n    pass'],
+  ['in a try without a handler', 'try:\n    await mcp_github.bad()\nfinally:\n    print("x")'],
+  ['in the handler of a try', 'try:\n    1 / 0\nexcept Exception:\n    await mcp_github.bad()'],
+  [
+    'under a semaphore',
+    'import asyncio\nsem = asyncio.Semaphore(2)\nasync def f(n):\n    async with sem:\n        return await mcp_github.bad(x=n)',
+  ],
+  [
+    'beside a try that has nothing to do with it',
+    'try:\n    1 / 0\nexcept Exception:\n    pass\nawait mcp_github.bad()',
+  ],
+])('a call is refused before its cell runs: %s', async ([, code]) => {
+  const kernel = await unchanged()
+  const { status, error, ran } = await outcome(kernel, code)
+  expect({ status, ran }).toEqual({ status: 'error', ran: false })
+  expect(error).toMatchObject({ name: 'ArgumentsError' })
+  expect(error!.message).toMatch(/^Not run\. Line \d+: bad: no argument "x"$/)
 })
 
-describe('what is merely dynamic runs', () => {
-  it.for<[string, string]>([
-    ['a try that catches it', 'try:\n    await mcp_github.bad()\nexcept TypeError:\n    pass'],
-    ['a bare except', 'try:\n    await mcp_github.bad()\nexcept:\n    pass'],
-    ['a try that catches MCPError', 'try:\n    await mcp_github.bad()\nexcept runtime.MCPError as e:\n    pass'],
-    ['one of several', 'try:\n    await mcp_github.bad()\nexcept (ValueError, Exception):\n    pass'],
-    [
-      'a finally that swallows',
-      'async def f():\n    try:\n        await mcp_github.bad()\n    finally:\n        return 1',
-    ],
-    ['an unknown class', 'E = Exception\ntry:\n    await mcp_github.bad()\nexcept E:\n    pass'],
-    [
-      'a class that was renamed',
-      'ValueError = Exception\ntry:\n    await mcp_github.bad()\nexcept ValueError:\n    pass',
-    ],
-    ['suppress', 'import contextlib\nwith contextlib.suppress(Exception):\n    await mcp_github.bad()'],
-    [
-      'suppress in a variable',
-      'import contextlib\nc = contextlib.suppress(Exception)\nwith c:\n    await mcp_github.bad()',
-    ],
-    [
-      'gather that returns exceptions',
-      'import asyncio\nawait asyncio.gather(mcp_github.bad(), return_exceptions=True)',
-    ],
-    [
-      'a function that is called in a try',
-      'async def f():\n    await mcp_github.bad()\ntry:\n    await f()\nexcept Exception:\n    pass',
-    ],
-    [
-      'a task that is awaited in a try',
-      'import asyncio\nt = asyncio.create_task(mcp_github.bad())\ntry:\n    await t\nexcept Exception:\n    pass',
-    ],
-    ['asyncio.wait', 'import asyncio\nawait asyncio.wait([asyncio.create_task(mcp_github.bad())])'],
-    ['a name that is rebound', 'class F:\n    async def bad(self): pass\nmcp_github = F()\nawait mcp_github.bad()'],
-    ['a parameter', 'async def f(mcp_github):\n    await mcp_github.bad()'],
-    ['a loop over servers', 'for mcp_github in []:\n    await mcp_github.bad()'],
-    ['a with that binds the name', 'import contextlib\nwith contextlib.nullcontext(1) as mcp_github:\n    pass'],
-    ['globals()', 'globals()["mcp_nope"] = type("F", (), {"x": lambda self: 1})()\nmcp_nope.x()'],
-    ['exec', 'exec("mcp_nope = print")\nmcp_nope("x")'],
-    ['getattr', 'x = getattr(mcp_github, "bad", None)\nx and await x()'],
-    ['import of something else', 'from asyncio import sleep as bad\nawait bad(0)'],
-    ['two imports of one name', 'from mcp.servers.github import bad\nfrom asyncio import sleep as bad\nawait bad(0)'],
-    ['a test of what there is', 'if "nope" in mcp_servers:\n    await mcp_servers["nope"].x()'],
-    ['a test of names', 'if "mcp_nope" in dir():\n    await mcp_nope.x()'],
-    ['a test of tools', 'if "none" in dir(mcp_github):\n    await mcp_github.none()'],
-    ['a server in a branch', 'have = False\nif have:\n    await mcp_nope.x()'],
-    ['a server in one arm', 'have = False\nx = await mcp_nope.x() if have else None'],
-    ['an unknown server name', 's = "github"\nawait runtime.call_tool(s, "ok")'],
-    ['a call of another module', 'import types\nm = types.SimpleNamespace(bad=lambda: 1)\nm.bad()'],
-    ['a lambda for later', 'import asyncio\nf = lambda: mcp_github.ok()\nawait f()'],
-    [
-      'create_task and gather',
-      'import asyncio\nawait asyncio.gather(asyncio.create_task(mcp_github.ok()), mcp_github.ok())',
-    ],
-    ['a coroutine that is closed', 'mcp_github.ok().close()'],
-    ['a coroutine for later', 'c = mcp_github.ok()\nawait c'],
-  ])('a dynamic call is not refused before the cell runs: %s', async ([, code]) => {
-    const kernel = await startKernel()
-    const { status, ran, error } = await outcome(kernel, code)
-    expect({ status, ran, error: error?.traceback }).toEqual({ status: 'ok', ran: true, error: undefined })
-  })
+it('a call that is certainly wrong is shown in its line, with the others named', async ({ kernel }) => {
+  const { error } = await kernel.run('print(1)\nawait mcp_github.bad(x=1)\nawait mcp_github.none()', judging())
+  expect(error!.traceback).toMatch(
+    /^Traceback \(most recent call last\):\n {2}Cell 1, line 2\n {4}await mcp_github\.bad\(x=1\)\n/,
+  )
+  expect(error!.message).toBe('Not run:\n  line 2: bad: no argument "x"\n  line 3: no tool \'none\'. H')
+  const classes = 'all(issubclass(runtime.NotAwaited, kind) for kind in (runtime.MCPError, TypeError))'
+  expect(await kernel.value(classes, judging())).toBe('True')
+})
 
-  it('a function of an earlier cell that binds a name does not make a call wrong', async () => {
-    const kernel = await startKernel()
-    await outcome(
-      kernel,
-      'def setup():\n    global mcp_github\n    class F:\n        def bad(self): return 7\n    mcp_github = F()',
-    )
-    expect((await outcome(kernel, 'setup()\nmcp_github.bad()')).value).toEqual({ 'text/plain': '7' })
-  })
+it('the error of a wrong call has the class of its kind', async ({ kernel }) => {
+  expect((await outcome(kernel, 'await mcp_github.none()')).error!.name).toBe('ToolNotFound')
+  expect((await outcome(kernel, 'await runtime.call_tool("gone", "x")')).error!.name).toBe('ServerNotFound')
+  const { error, ran } = await outcome(kernel, 'await mcp_gitub.create_issue()')
+  expect({ name: error!.name, ran }).toEqual({ name: 'ServerNotFound', ran: false })
+  expect(error!.message).toContain("Server 'gitub' is not available. Did you mean github? Available: github, my-files")
+  expect((await outcome(kernel, 'await mcp_servers["nope"].x()')).error!.message).toContain("Server 'nope'")
+  expect((await outcome(kernel, 'from mcp.servers.nope import x\nawait x()')).error!.message).toContain(
+    "Not run. Line 3: Server 'nope' is not available",
+  )
+})
 
-  it('a replaced call_tool is not checked', async () => {
-    const kernel = await startKernel()
-    await outcome(kernel, 'runtime.call_tool = lambda *a: 5')
-    expect((await outcome(kernel, 'runtime.call_tool("gone", "x")')).status).toBe('ok')
-  })
+it('a wrong call is found by a name that an earlier cell has imported, or assigned', async ({ kernel }) => {
+  await kernel.run('from mcp.servers.github import bad\nother = bad\ng = mcp_github', judging())
+  for (const call of ['bad()', 'other()', 'g.bad()']) expect((await outcome(kernel, `await ${call}`)).ran).toBe(false)
+})
+
+it.for<[string, string]>([
+  ['a try that catches it', 'try:\n    await mcp_github.bad()\nexcept TypeError:\n    pass'],
+  ['a bare except', 'try:\n    await mcp_github.bad()\nexcept:\n    pass'],
+  ['a try that catches MCPError', 'try:\n    await mcp_github.bad()\nexcept runtime.MCPError as e:\n    pass'],
+  ['one of several', 'try:\n    await mcp_github.bad()\nexcept (ValueError, Exception):\n    pass'],
+  [
+    'a finally that swallows',
+    'async def f():\n    try:\n        await mcp_github.bad()\n    finally:\n        return 1',
+  ],
+  ['an unknown class', 'E = Exception\ntry:\n    await mcp_github.bad()\nexcept E:\n    pass'],
+  [
+    'a class that was renamed',
+    'ValueError = Exception\ntry:\n    await mcp_github.bad()\nexcept ValueError:\n    pass',
+  ],
+  ['suppress', 'import contextlib\nwith contextlib.suppress(Exception):\n    await mcp_github.bad()'],
+  [
+    'suppress in a variable',
+    'import contextlib\nc = contextlib.suppress(Exception)\nwith c:\n    await mcp_github.bad()',
+  ],
+  ['gather that returns exceptions', 'import asyncio\nawait asyncio.gather(mcp_github.bad(), return_exceptions=True)'],
+  [
+    'a function that is called in a try',
+    'async def f():\n    await mcp_github.bad()\ntry:\n    await f()\nexcept Exception:\n    pass',
+  ],
+  [
+    'a task that is awaited in a try',
+    'import asyncio\nt = asyncio.create_task(mcp_github.bad())\ntry:\n    await t\nexcept Exception:\n    pass',
+  ],
+  ['asyncio.wait', 'import asyncio\nawait asyncio.wait([asyncio.create_task(mcp_github.bad())])'],
+  ['a name that is rebound', 'class F:\n    async def bad(self): pass\nmcp_github = F()\nawait mcp_github.bad()'],
+  ['a parameter', 'async def f(mcp_github):\n    await mcp_github.bad()'],
+  ['a loop over servers', 'for mcp_github in []:\n    await mcp_github.bad()'],
+  ['a with that binds the name', 'import contextlib\nwith contextlib.nullcontext(1) as mcp_github:\n    pass'],
+  ['globals()', 'globals()["mcp_nope"] = type("F", (), {"x": lambda self: 1})()\nmcp_nope.x()'],
+  ['exec', 'exec("mcp_nope = print")\nmcp_nope("x")'],
+  ['getattr', 'x = getattr(mcp_github, "bad", None)\nx and await x()'],
+  ['import of something else', 'from asyncio import sleep as bad\nawait bad(0)'],
+  ['two imports of one name', 'from mcp.servers.github import bad\nfrom asyncio import sleep as bad\nawait bad(0)'],
+  ['a test of what there is', 'if "nope" in mcp_servers:\n    await mcp_servers["nope"].x()'],
+  ['a test of names', 'if "mcp_nope" in dir():\n    await mcp_nope.x()'],
+  ['a test of tools', 'if "none" in dir(mcp_github):\n    await mcp_github.none()'],
+  ['a server in a branch', 'have = False\nif have:\n    await mcp_nope.x()'],
+  ['a server in one arm', 'have = False\nx = await mcp_nope.x() if have else None'],
+  ['an unknown server name', 's = "github"\nawait runtime.call_tool(s, "ok")'],
+  ['a call of another module', 'import types\nm = types.SimpleNamespace(bad=lambda: 1)\nm.bad()'],
+  ['a lambda for later', 'import asyncio\nf = lambda: mcp_github.ok()\nawait f()'],
+  [
+    'create_task and gather',
+    'import asyncio\nawait asyncio.gather(asyncio.create_task(mcp_github.ok()), mcp_github.ok())',
+  ],
+  ['a coroutine that is closed', 'mcp_github.ok().close()'],
+  ['a coroutine for later', 'c = mcp_github.ok()\nawait c'],
+])('a dynamic call is not refused before the cell runs: %s', async ([, code], { kernel }) => {
+  const { status, ran, error } = await outcome(kernel, code)
+  expect({ status, ran, error: error?.traceback }).toEqual({ status: 'ok', ran: true, error: undefined })
+})
+
+it('a function of an earlier cell that binds a name does not make a call wrong', async ({ kernel }) => {
+  await outcome(
+    kernel,
+    'def setup():\n    global mcp_github\n    class F:\n        def bad(self): return 7\n    mcp_github = F()',
+  )
+  expect((await outcome(kernel, 'setup()\nmcp_github.bad()')).value).toEqual({ 'text/plain': '7' })
+})
+
+it('a replaced call_tool is not checked', async ({ kernel }) => {
+  await outcome(kernel, 'runtime.call_tool = lambda *a: 5')
+  expect((await outcome(kernel, 'runtime.call_tool("gone", "x")')).status).toBe('ok')
 })
 
 it.for<[string, string]>([
@@ -207,8 +192,7 @@ it.for<[string, string]>([
   expect(error!.message).toMatch(/await/)
 })
 
-it('a missing await that is only found at run time is reported in a note that names the tool', async () => {
-  const kernel = await startKernel()
+it('a missing await that is only found at run time is reported in a note that names the tool', async ({ kernel }) => {
   const { notes, stderr } = await kernel.run('print(mcp_github.forgotten())\nprint(mcp_github.forgotten())', judging())
   expect(notes).toEqual([
     'mcp_github.forgotten(…) was never awaited (2 times): nothing was called. Write `await mcp_github.forgotten(…)`.',
@@ -221,8 +205,9 @@ it('a missing await that is only found at run time is reported in a note that na
   expect(other.stderr).toContain("coroutine 'mine' was never awaited")
 })
 
-it('a call that a variable keeps without await has its note in its own cell, and the cell that corrects it has none', async () => {
-  const kernel = await startKernel()
+it('a call that a variable keeps without await has its note in its own cell, and the cell that corrects it has none', async ({
+  kernel,
+}) => {
   const notes = async (code: string) => (await kernel.run(code, judging())).notes
   expect(await notes('issue = mcp_github.ok()\nprint(type(issue).__name__)')).toEqual([
     '`issue` is a call that was not awaited: nothing was called. Write `await issue`.',
@@ -240,8 +225,7 @@ it('a call that a variable keeps without await has its note in its own cell, and
   expect(await notes('1')).toBeUndefined()
 })
 
-it('a call that is awaited later in its cell has no note', async () => {
-  const kernel = await startKernel()
+it('a call that is awaited later in its cell has no note', async ({ kernel }) => {
   const code = `import asyncio
 a = mcp_github.ok()
 b = mcp_github.ok()
@@ -255,8 +239,7 @@ print("done")`
   expect(await kernel.run(code, judging())).not.toHaveProperty('notes')
 })
 
-it("a cell's own coroutine that is not awaited has its note in its own cell", async () => {
-  const kernel = await startKernel()
+it("a cell's own coroutine that is not awaited has its note in its own cell", async ({ kernel }) => {
   const told = async (code: string) => {
     const { notes, stderr } = await kernel.run(code, judging())
     return { notes, stderr }
@@ -286,8 +269,9 @@ it("a cell's own coroutine that is not awaited has its note in its own cell", as
   expect(await told('2')).toEqual(quiet)
 })
 
-it("a cell's own coroutine that is kept on purpose has no note, and the warning about it has the place that created it", async () => {
-  const kernel = await startKernel()
+it("a cell's own coroutine that is kept on purpose has no note, and the warning about it has the place that created it", async ({
+  kernel,
+}) => {
   const code = `import asyncio
 async def job(): return 1
 many = [job() for _ in range(2)]
@@ -309,52 +293,49 @@ print("done")`
   expect(stderr).toMatch(/^Cell 3:2: RuntimeWarning: coroutine 'job' was never awaited\n +lost = \[job\(\)\]/)
 })
 
-describe('what the bridge is told', () => {
-  it('the bridge gets the arguments of a call to check, with the values of literals', async () => {
-    const kernel = await startKernel()
-    const seen: Seen[] = []
-    const code = `
+it('the bridge gets the arguments of a call to check, with the values of literals', async ({ kernel }) => {
+  const seen: Seen[] = []
+  const code = `
 n = 3
 await mcp_github.ok("a", n, [1, {"k": (None, -2.5)}], flag=True, other=f"x{n}", many={"a": n}, b=b"x")
 await mcp_servers["my-files"].ok(*[1], **{"k": 2})
 await runtime.call_tool("github", "create-issue", {"title": "t", "n": n})
 await runtime.call_tool("github", "ok", dict(a=1))
 await mcp_github._resources()`
-    await kernel.run(code, judging(seen))
-    expect(seen.map(({ made, ...call }) => (made ? call : 'not made'))).toEqual([
-      {
-        server: 'github',
-        tool: 'ok',
-        args: [{ value: 'a' }, {}, { value: [1, { k: [null, -2.5] }] }],
-        kwargs: { flag: { value: true }, other: {}, many: {}, b: {} },
-      },
-      { server: 'my-files', tool: 'ok', partial: true, args: [], kwargs: {} },
-      { server: 'github', tool: 'create-issue', args: [], kwargs: { title: { value: 't' }, n: {} }, exact: true },
-      { server: 'github', tool: 'ok', partial: true },
-      { server: 'github', tool: '_resources', args: [], kwargs: {} },
-    ])
-    await kernel.run('if flag:\n    await mcp_github.ok("b")', judging(seen))
-    expect(seen.at(-1)).toMatchObject({ args: [{ value: 'b' }], made: false })
-  })
+  await kernel.run(code, judging(seen))
+  expect(seen.map(({ made, ...call }) => (made ? call : 'not made'))).toEqual([
+    {
+      server: 'github',
+      tool: 'ok',
+      args: [{ value: 'a' }, {}, { value: [1, { k: [null, -2.5] }] }],
+      kwargs: { flag: { value: true }, other: {}, many: {}, b: {} },
+    },
+    { server: 'my-files', tool: 'ok', partial: true, args: [], kwargs: {} },
+    { server: 'github', tool: 'create-issue', args: [], kwargs: { title: { value: 't' }, n: {} }, exact: true },
+    { server: 'github', tool: 'ok', partial: true },
+    { server: 'github', tool: '_resources', args: [], kwargs: {} },
+  ])
+  await kernel.run('if flag:\n    await mcp_github.ok("b")', judging(seen))
+  expect(seen.at(-1)).toMatchObject({ args: [{ value: 'b' }], made: false })
+})
 
-  it('the bridge is not asked when there are no calls to check, and its silence or failure stops no cell', async () => {
-    const kernel = await startKernel()
-    const seen: Seen[] = []
-    await kernel.run('runtime.discovered_servers()\nx = [mcp_github]\nimport mcp', judging(seen))
-    expect(seen).toEqual([])
-    const failing = (value: object): RunOptions => ({ ...judging(), onCheck: () => value as never })
-    for (const reply of [{ error: { code: 'PROXY_METHOD_UNKNOWN', message: 'no' } }, { value: null }, { value: {} }]) {
-      expect((await kernel.run('await mcp_github.bad()', failing(reply))).status).toBe('ok')
-    }
-  })
+it('the bridge is not asked when there are no calls to check, and its silence or failure stops no cell', async ({
+  kernel,
+}) => {
+  const seen: Seen[] = []
+  await kernel.run('runtime.discovered_servers()\nx = [mcp_github]\nimport mcp', judging(seen))
+  expect(seen).toEqual([])
+  const failing = (value: object): RunOptions => ({ ...judging(), onCheck: () => value as never })
+  for (const reply of [{ error: { code: 'PROXY_METHOD_UNKNOWN', message: 'no' } }, { value: null }, { value: {} }]) {
+    expect((await kernel.run('await mcp_github.bad()', failing(reply))).status).toBe('ok')
+  }
+})
 
-  it('the check of a cell survives source that is deep, long or strange', async () => {
-    const kernel = await startKernel()
-    const deep = `x = ${'['.repeat(80)}mcp_github${']'.repeat(80)}`
-    expect((await outcome(kernel, deep)).status).toBe('ok')
-    expect((await outcome(kernel, `await mcp_github.ok(${'1 + '.repeat(900)}1)`)).status).toBe('ok')
-    expect((await outcome(kernel, `await mcp_github.ok(rows=[${'"x", '.repeat(20_000)}])`)).status).toBe('ok')
-    const many = 'if False:\n    await mcp_github.ok(a=1)\n'.repeat(700)
-    expect((await outcome(kernel, many)).status).toBe('ok')
-  })
+it('the check of a cell survives source that is deep, long or strange', async ({ kernel }) => {
+  const deep = `x = ${'['.repeat(80)}mcp_github${']'.repeat(80)}`
+  expect((await outcome(kernel, deep)).status).toBe('ok')
+  expect((await outcome(kernel, `await mcp_github.ok(${'1 + '.repeat(900)}1)`)).status).toBe('ok')
+  expect((await outcome(kernel, `await mcp_github.ok(rows=[${'"x", '.repeat(20_000)}])`)).status).toBe('ok')
+  const many = 'if False:\n    await mcp_github.ok(a=1)\n'.repeat(700)
+  expect((await outcome(kernel, many)).status).toBe('ok')
 })

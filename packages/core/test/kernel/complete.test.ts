@@ -1,6 +1,6 @@
 // This file verifies runtime.complete, and what Python's own tools show of a server and its tools.
-import { expect, it } from 'vitest'
-import { GITHUB, startKernel, type RunOptions } from './drive.ts'
+import { expect } from 'vitest'
+import { GITHUB, type RunOptions, it } from './drive.ts'
 
 const DOCS = [
   {
@@ -50,8 +50,7 @@ record = (await runtime.list_tools("github"))[0]
 async def mine(alpha, beta): pass
 `
 
-it('completion offers names, attributes, servers, tools and arguments', async () => {
-  const kernel = await startKernel()
+it('completion offers names, attributes, servers, tools and arguments', async ({ kernel }) => {
   await kernel.run(SETUP, options)
   const cases: [code: string, expected: string[]][] = [
     ['mcp_g', ['mcp_github']],
@@ -99,8 +98,7 @@ it('completion offers names, attributes, servers, tools and arguments', async ()
   }
 })
 
-it('completion accepts a position, and reports what is wrong with anything else', async () => {
-  const kernel = await startKernel()
+it('completion accepts a position, and reports what is wrong with anything else', async ({ kernel }) => {
   await kernel.run(SETUP, options)
   expect(await kernel.value('complete("mcp_github.cre + 1", 14)', options)).toBe("['create_issue']")
   expect(await kernel.value('complete("mcp_g", 0) == complete(""), len(complete("")) > 100', options)).toBe(
@@ -113,16 +111,14 @@ it('completion accepts a position, and reports what is wrong with anything else'
   expect((await kernel.run('complete("x", "y")', options)).error!.message).toContain('pos is an int, not str')
 })
 
-it('control: looking at such objects in the ordinary way runs their code', async () => {
-  const kernel = await startKernel()
+it('control: looking at such objects in the ordinary way runs their code', async ({ kernel }) => {
   await kernel.run(SETUP, options)
   for (const look of ['getting.get("a")', 'dir(hostile)', 'hostile.trap', 'hostile.gone', 'hidden.__class__']) {
     expect((await kernel.run(look, options)).error).toMatchObject({ name: 'SystemExit' })
   }
 })
 
-it('completion offers what is known of a server whose tools cannot be listed', async () => {
-  const kernel = await startKernel()
+it('completion offers what is known of a server whose tools cannot be listed', async ({ kernel }) => {
   const failing: RunOptions = {
     ...options,
     onCall: () => ({ error: { code: 'UPSTREAM_UNREACHABLE', message: 'It did not start' } }),
@@ -131,8 +127,7 @@ it('completion offers what is known of a server whose tools cannot be listed', a
   expect(await kernel.value('runtime.complete("mcp_github.create_issue(tit")', failing)).toBe('[]')
 })
 
-it('help() and inspect.signature() show parameters, their descriptions, and the result type', async () => {
-  const kernel = await startKernel()
+it('help() and inspect.signature() show parameters, their descriptions, and the result type', async ({ kernel }) => {
   const { stdout } = await kernel.run('help(mcp_github.create_issue)', options)
   expect(stdout).toContain('Create an issue.')
   expect(stdout).toContain('title: str  # What it is about')

@@ -1,7 +1,7 @@
 // This file verifies how values are shown: Jupyter's conventions, long containers, and libraries that the kernel must
 // never load by itself.
-import { describe, expect, it } from 'vitest'
-import { type Outcome, startKernel } from './drive.ts'
+import { describe, expect } from 'vitest'
+import { type Outcome, startKernel, it } from './drive.ts'
 
 /** Imitates the parts of matplotlib that the kernel uses. */
 const MATPLOTLIB = {
@@ -69,10 +69,8 @@ import shutil; shutil.rmtree(folder)`
 const displays = (frames: Record<string, unknown>[]) =>
   frames.flatMap((frame) => (frame['type'] === 'display' ? [frame['data'] as Record<string, string>] : []))
 
-describe('a value', () => {
-  it('a value is sent with what its rich methods return, without those that fail', async () => {
-    const kernel = await startKernel()
-    const rich = `
+it('a value is sent with what its rich methods return, without those that fail', async ({ kernel }) => {
+  const rich = `
 class Rich:
     def __repr__(self): return 'plain'
     def _repr_markdown_(self): return '**rich**'
@@ -81,128 +79,123 @@ class Rich:
     def _repr_json_(self): return {'a': 1}, {'meta': 'data'}
     def _repr_html_(self): raise RuntimeError('no HTML today')
 Rich()`
-    const found = await kernel.run(rich)
-    expect(found.stderr).toBe('Rich._repr_html_ failed: RuntimeError: no HTML today\n')
-    expect(found.value).toEqual({
-      'text/plain': 'plain',
-      'text/markdown': '**rich**',
-      'image/png': 'iVBORw==',
-      'application/json': { a: 1 },
-    })
-    const bundle = `
+  const found = await kernel.run(rich)
+  expect(found.stderr).toBe('Rich._repr_html_ failed: RuntimeError: no HTML today\n')
+  expect(found.value).toEqual({
+    'text/plain': 'plain',
+    'text/markdown': '**rich**',
+    'image/png': 'iVBORw==',
+    'application/json': { a: 1 },
+  })
+  const bundle = `
 class Bundle:
     def _repr_mimebundle_(self, include, exclude, **_): return {'text/plain': 'b', 'image/png': 'AAAA'}, {}
 display(Bundle(), 7)
 type('Answers', (), {'__getattr__': lambda self, name: lambda *a: 'x'})`
-    const outcome = await kernel.run(bundle)
-    expect(displays(outcome.frames)).toEqual([{ 'text/plain': 'b', 'image/png': 'AAAA' }, { 'text/plain': '7' }])
-    expect(Object.keys(outcome.value!)).toEqual(['text/plain'])
-    const itself = `
+  const outcome = await kernel.run(bundle)
+  expect(displays(outcome.frames)).toEqual([{ 'text/plain': 'b', 'image/png': 'AAAA' }, { 'text/plain': '7' }])
+  expect(Object.keys(outcome.value!)).toEqual(['text/plain'])
+  const itself = `
 class Itself:
     def __init__(self, fails=False): self.fails = fails
     def __repr__(self): return 'plain'
     def _ipython_display_(self): print('itself', 1 / (not self.fails))
 display(Itself()); display(Itself(True))
 Itself()`
-    const own = await kernel.run(itself)
-    expect([own.stdout, own.stderr, own.value, displays(own.frames)]).toEqual([
-      'itself 1.0\nitself 1.0\n',
-      'Itself._ipython_display_ failed: ZeroDivisionError: division by zero\n',
-      undefined,
-      [{ 'text/plain': 'plain' }],
-    ])
-  })
+  const own = await kernel.run(itself)
+  expect([own.stdout, own.stderr, own.value, displays(own.frames)]).toEqual([
+    'itself 1.0\nitself 1.0\n',
+    'Itself._ipython_display_ failed: ZeroDivisionError: division by zero\n',
+    undefined,
+    [{ 'text/plain': 'plain' }],
+  ])
+})
 
-  it('a long container is wrapped into lines, at any depth, and remains valid Python', async () => {
-    const kernel = await startKernel()
-    const code = (value: string) => `import ast\nv = ${value}\nv`
-    for (const value of [
-      'list(range(1000))',
-      '{f"key {i}": {"id": i, "tags": ["a", "b"] * i, "t": ("one",)} for i in range(50)}',
-      '[[list(range(100))] * 3, ("x" * 500,), {1, 2}]',
-      '[{"a": "line\\nbreak, with, commas", "b": [(i, -i) for i in range(200)]}]',
-    ]) {
-      const text = String(await kernel.value(code(value)))
-      expect(text.split('\n').length).toBeGreaterThan(3)
-      expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(520)
-      expect(await kernel.value(`ast.literal_eval(${JSON.stringify(text)}) == v`)).toBe('True')
-    }
-    expect(await kernel.value('[1, 2, 3]')).toBe('[1, 2, 3]')
-    expect(String(await kernel.value('a = list(range(100)); a.append(a); a'))).toContain('[...]')
-  })
+it('a long container is wrapped into lines, at any depth, and remains valid Python', async ({ kernel }) => {
+  const code = (value: string) => `import ast\nv = ${value}\nv`
+  for (const value of [
+    'list(range(1000))',
+    '{f"key {i}": {"id": i, "tags": ["a", "b"] * i, "t": ("one",)} for i in range(50)}',
+    '[[list(range(100))] * 3, ("x" * 500,), {1, 2}]',
+    '[{"a": "line\\nbreak, with, commas", "b": [(i, -i) for i in range(200)]}]',
+  ]) {
+    const text = String(await kernel.value(code(value)))
+    expect(text.split('\n').length).toBeGreaterThan(3)
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThan(520)
+    expect(await kernel.value(`ast.literal_eval(${JSON.stringify(text)}) == v`)).toBe('True')
+  }
+  expect(await kernel.value('[1, 2, 3]')).toBe('[1, 2, 3]')
+  expect(String(await kernel.value('a = list(range(100)); a.append(a); a'))).toContain('[...]')
+})
 
-  it('a value whose repr is huge or raises harms nothing', async () => {
-    const kernel = await startKernel()
-    const make = (body: string) => `type('Odd', (), {'__repr__': lambda self: ${body}})()`
-    const huge = String(await kernel.value(make(`'x' * 100_000_000`)))
-    expect(huge.length).toBeLessThan(8_000_100)
-    expect(huge).toMatch(/x\n… 92,000,000 characters left out …\nx/)
-    const raising = await kernel.run(make('1 / 0'))
-    expect(raising.error).toMatchObject({ name: 'ZeroDivisionError' })
-    const surrogates = await kernel.run(make(`'\\ud800 \\0'`))
-    expect(surrogates.value!['text/plain']).toBe('\ud800 \0')
-    expect(await kernel.value('1')).toBe('1')
-  })
+it('a value whose repr is huge or raises harms nothing', async ({ kernel }) => {
+  const make = (body: string) => `type('Odd', (), {'__repr__': lambda self: ${body}})()`
+  const huge = String(await kernel.value(make(`'x' * 100_000_000`)))
+  expect(huge.length).toBeLessThan(8_000_100)
+  expect(huge).toMatch(/x\n… 92,000,000 characters left out …\nx/)
+  const raising = await kernel.run(make('1 / 0'))
+  expect(raising.error).toMatchObject({ name: 'ZeroDivisionError' })
+  const surrogates = await kernel.run(make(`'\\ud800 \\0'`))
+  expect(surrogates.value!['text/plain']).toBe('\ud800 \0')
+  expect(await kernel.value('1')).toBe('1')
+})
 
-  it('a value is also sent as JSON, when that is asked for and it can be', async () => {
-    const kernel = await startKernel()
-    const json = async (code: string) => (await kernel.run(code, { json: true })).value!['application/json']
-    expect(await json('[{"a": 1}, {"a": None}]')).toEqual([{ a: 1 }, { a: null }])
-    expect(await json('(1, 2)')).toEqual([1, 2])
-    for (const code of ['7', '"text"', '[object()]', '[float("nan")]', '[]', '["x" * 1_000_000]']) {
-      expect(await json(code)).toBeUndefined()
-    }
-    expect((await kernel.run('[{"a": 1}]')).value).toEqual({ 'text/plain': "[{'a': 1}]" })
+it('a value is also sent as JSON, when that is asked for and it can be', async ({ kernel }) => {
+  const json = async (code: string) => (await kernel.run(code, { json: true })).value!['application/json']
+  expect(await json('[{"a": 1}, {"a": None}]')).toEqual([{ a: 1 }, { a: null }])
+  expect(await json('(1, 2)')).toEqual([1, 2])
+  for (const code of ['7', '"text"', '[object()]', '[float("nan")]', '[]', '["x" * 1_000_000]']) {
+    expect(await json(code)).toBeUndefined()
+  }
+  expect((await kernel.run('[{"a": 1}]')).value).toEqual({ 'text/plain': "[{'a': 1}]" })
+})
+
+it('open figures are shown and closed when a cell ends, also when it fails', async () => {
+  const kernel = await startDrawing()
+  const outcome = await kernel.run('plt.figure(), plt.figure((3, 3))\n[Line2D()]')
+  expect(displays(outcome.frames).map((data) => Object.keys(data))).toEqual([
+    ['text/plain', 'image/png'],
+    ['text/plain', 'image/png'],
+  ])
+  expect(outcome.value).toBeUndefined()
+  expect(await kernel.value('len(plt.Gcf.figs)')).toBe('0')
+  const failed = await kernel.run('plt.figure()\n1 / 0')
+  expect([failed.status, displays(failed.frames).length]).toEqual(['error', 1])
+})
+
+it('figures have no repr beside their picture, as the last value, displayed, or with their axes', async () => {
+  const kernel = await startDrawing()
+  expect((await kernel.run('Figure()')).value).toEqual({ 'text/plain': '', 'image/png': expect.any(String) })
+  const displayed = await kernel.run('display(Figure())')
+  expect(displays(displayed.frames)).toEqual([{ 'text/plain': '', 'image/png': expect.any(String) }])
+  // The return value of plt.subplots().
+  const both = await kernel.run('plt.figure(), Line2D()')
+  expect([both.value, displays(both.frames).length]).toEqual([undefined, 1])
+  // Without an open figure, there is no better image.
+  expect((await kernel.run('Figure(), Line2D()')).value).toMatchObject({
+    'text/plain': expect.stringMatching(/^\(<Figure>, </),
   })
 })
 
-describe('figures', () => {
-  it('open figures are shown and closed when a cell ends, also when it fails', async () => {
-    const kernel = await startDrawing()
-    const outcome = await kernel.run('plt.figure(), plt.figure((3, 3))\n[Line2D()]')
-    expect(displays(outcome.frames).map((data) => Object.keys(data))).toEqual([
-      ['text/plain', 'image/png'],
-      ['text/plain', 'image/png'],
-    ])
-    expect(outcome.value).toBeUndefined()
-    expect(await kernel.value('len(plt.Gcf.figs)')).toBe('0')
-    const failed = await kernel.run('plt.figure()\n1 / 0')
-    expect([failed.status, displays(failed.frames).length]).toEqual(['error', 1])
-  })
+it('figures are not shown twice when the cell shows them itself', async () => {
+  const kernel = await startDrawing()
+  const displayed = await kernel.run('display(plt.figure())')
+  expect(displays(displayed.frames).length).toBe(1)
+  const value = await kernel.run('plt.figure()')
+  expect(Object.keys(value.value!)).toEqual(['text/plain', 'image/png'])
+  expect(displays(value.frames)).toEqual([])
+})
 
-  it('figures have no repr beside their picture, as the last value, displayed, or with their axes', async () => {
-    const kernel = await startDrawing()
-    expect((await kernel.run('Figure()')).value).toEqual({ 'text/plain': '', 'image/png': expect.any(String) })
-    const displayed = await kernel.run('display(Figure())')
-    expect(displays(displayed.frames)).toEqual([{ 'text/plain': '', 'image/png': expect.any(String) }])
-    // The return value of plt.subplots().
-    const both = await kernel.run('plt.figure(), Line2D()')
-    expect([both.value, displays(both.frames).length]).toEqual([undefined, 1])
-    // Without an open figure, there is no better image.
-    expect((await kernel.run('Figure(), Line2D()')).value).toMatchObject({
-      'text/plain': expect.stringMatching(/^\(<Figure>, </),
+it('figures are sent when they are shown, once each, in their order among the prints, and closed', async () => {
+  const kernel = await startDrawing()
+  const order = ({ frames }: Outcome) =>
+    frames.flatMap((frame) => {
+      if (frame.type === 'output') return [String(frame['text']).trim()]
+      if (frame.type !== 'display') return []
+      const { 'image/png': png, 'text/plain': text } = frame['data'] as Record<string, string>
+      return [png === undefined ? `text ${text}` : Buffer.from(png, 'base64').toString().slice(4)]
     })
-  })
-
-  it('figures are not shown twice when the cell shows them itself', async () => {
-    const kernel = await startDrawing()
-    const displayed = await kernel.run('display(plt.figure())')
-    expect(displays(displayed.frames).length).toBe(1)
-    const value = await kernel.run('plt.figure()')
-    expect(Object.keys(value.value!)).toEqual(['text/plain', 'image/png'])
-    expect(displays(value.frames)).toEqual([])
-  })
-
-  it('figures are sent when they are shown, once each, in their order among the prints, and closed', async () => {
-    const kernel = await startDrawing()
-    const order = ({ frames }: Outcome) =>
-      frames.flatMap((frame) => {
-        if (frame.type === 'output') return [String(frame['text']).trim()]
-        if (frame.type !== 'display') return []
-        const { 'image/png': png, 'text/plain': text } = frame['data'] as Record<string, string>
-        return [png === undefined ? `text ${text}` : Buffer.from(png, 'base64').toString().slice(4)]
-      })
-    const shown = await kernel.run(`
+  const shown = await kernel.run(`
 for size in (1, 2):
     print('figure', size)
     plt.figure((size, size))
@@ -215,42 +208,42 @@ first.show()
 print(len(plt.Gcf.figs))
 plt.figure((5, 5))
 first`)
-    expect(order(shown)).toEqual(['figure 1', '(1, 1)', 'figure 2', '(2, 2)', '(4, 4)', '1', '(3, 3)', '0', '(5, 5)'])
-    expect(shown.value).toBeUndefined()
-    const drawn = await kernel.run(
-      'first.show(); first.show(); first.draw(); first.show(); plt.figure().axes = []; plt.show()',
-    )
-    expect(order(drawn)).toEqual(['(3, 3)', '(3, 3)', 'text <Figure>'])
-    const cleared = await kernel.run('plt.figure(); plt.show(); plt.figure().axes = []')
-    expect(order(cleared)).toEqual(['(6.4, 4.8)'])
-  })
+  expect(order(shown)).toEqual(['figure 1', '(1, 1)', 'figure 2', '(2, 2)', '(4, 4)', '1', '(3, 3)', '0', '(5, 5)'])
+  expect(shown.value).toBeUndefined()
+  const drawn = await kernel.run(
+    'first.show(); first.show(); first.draw(); first.show(); plt.figure().axes = []; plt.show()',
+  )
+  expect(order(drawn)).toEqual(['(3, 3)', '(3, 3)', 'text <Figure>'])
+  const cleared = await kernel.run('plt.figure(); plt.show(); plt.figure().axes = []')
+  expect(order(cleared)).toEqual(['(6.4, 4.8)'])
+})
 
-  it('figures whose font lacks a script have one note for each script, with the way to a font', async () => {
-    const kernel = await startDrawing()
-    const { notes } = await kernel.run('plt.write("日本語の"); plt.write("日한กข🎉")')
-    expect(notes).toEqual([
-      expect.stringMatching(
-        /^A chart has Japanese text \(の日本語\).*DejaVu Sans.*packages add matplotlib-fontja`; then write `import/,
-      ),
-      expect.stringContaining('packages add koreanize-matplotlib'),
-      expect.stringMatching(/Thai text \(กข\).*No package/),
-      expect.stringMatching(/symbols \(🎉\)/),
-    ])
-    expect((await kernel.run('plt.write("中")')).notes).toEqual([expect.stringMatching(/Chinese.*mplfonts/)])
-    expect((await kernel.run('1')).notes).toBeUndefined()
-  })
+it('figures whose font lacks a script have one note for each script, with the way to a font', async () => {
+  const kernel = await startDrawing()
+  const { notes } = await kernel.run('plt.write("日本語の"); plt.write("日한กข🎉")')
+  expect(notes).toEqual([
+    expect.stringMatching(
+      /^A chart has Japanese text \(の日本語\).*DejaVu Sans.*packages add matplotlib-fontja`; then write `import/,
+    ),
+    expect.stringContaining('packages add koreanize-matplotlib'),
+    expect.stringMatching(/Thai text \(กข\).*No package/),
+    expect.stringMatching(/symbols \(🎉\)/),
+  ])
+  expect((await kernel.run('plt.write("中")')).notes).toEqual([expect.stringMatching(/Chinese.*mplfonts/)])
+  expect((await kernel.run('1')).notes).toBeUndefined()
+})
 
-  it('figures of 20,000 × 20,000 pixels are drawn smaller, never in full', async () => {
-    const kernel = await startDrawing()
-    await kernel.run('huge = plt.figure((200, 200))')
-    expect(await kernel.value('max(huge.saved) * 200 <= 1568')).toBe('True')
-    await kernel.run('small = plt.figure()')
-    expect(await kernel.value('small.saved')).toBe('[100]')
-  })
+it('figures of 20,000 × 20,000 pixels are drawn smaller, never in full', async () => {
+  const kernel = await startDrawing()
+  await kernel.run('huge = plt.figure((200, 200))')
+  expect(await kernel.value('max(huge.saved) * 200 <= 1568')).toBe('True')
+  await kernel.run('small = plt.figure()')
+  expect(await kernel.value('small.saved')).toBe('[100]')
+})
 
-  it('figures are saved with the labels beyond their edges, unless these are far away', async () => {
-    const kernel = await startDrawing()
-    await kernel.run(`
+it('figures are saved with the labels beyond their edges, unless these are far away', async () => {
+  const kernel = await startDrawing()
+  await kernel.run(`
 class Labelled(Figure):
     def __init__(self, width):
         super().__init__()
@@ -262,17 +255,15 @@ class Labelled(Figure):
         stream.write(b'PNG')
 near, far = Labelled(12), Labelled(1e6)
 display(near, far)`)
-    expect(await kernel.value('near.box is near, far.box, far.dots')).toBe('(True, None, 100)')
-  })
+  expect(await kernel.value('near.box is near, far.box, far.dots')).toBe('(True, None, 100)')
+})
 
-  it('figures never make the kernel load a library that the cell has not loaded', async () => {
-    const kernel = await startKernel()
-    await kernel.run('display(b"x"); [1]')
-    expect(
-      await kernel.value(`[m for m in ('matplotlib', 'PIL', 'pandas', 'numpy') if m in __import__('sys').modules]`),
-    ).toBe('[]')
-    expect(await kernel.value(`__import__('os').environ['MPLBACKEND']`)).toBe("'Agg'")
-  })
+it('figures never make the kernel load a library that the cell has not loaded', async ({ kernel }) => {
+  await kernel.run('display(b"x"); [1]')
+  expect(
+    await kernel.value(`[m for m in ('matplotlib', 'PIL', 'pandas', 'numpy') if m in __import__('sys').modules]`),
+  ).toBe('[]')
+  expect(await kernel.value(`__import__('os').environ['MPLBACKEND']`)).toBe("'Agg'")
 })
 
 describe('a data frame', () => {
@@ -308,8 +299,7 @@ def Config(**given):
     ['pandas', pandas, 'at most 60 rows\n[1000 rows × 3 columns]'],
     ['polars', polars, '20 of many rows\nin NOTHING\n[1000 rows × 3 columns]'],
   ] as const) {
-    it(`a data frame of ${library} is a compact table with its shape`, async () => {
-      const kernel = await startKernel()
+    it(`a data frame of ${library} is a compact table with its shape`, async ({ kernel }) => {
       await kernel.run(code)
       expect((await kernel.run('frame')).value).toEqual({ 'text/plain': table })
       const json = await kernel.run('frame', { json: true })
@@ -320,8 +310,7 @@ def Config(**given):
   }
 })
 
-it('a styled data frame is shown as its text, not as the HTML of its style', async () => {
-  const kernel = await startKernel()
+it('a styled data frame is shown as its text, not as the HTML of its style', async ({ kernel }) => {
   const code = `
 class Styler:
     def _repr_html_(self): return '<style>'
@@ -331,8 +320,7 @@ Styler()`
   expect((await kernel.run(code)).value).toEqual({ 'text/plain': '60\t30' })
 })
 
-it('a data frame of pandas is shown as the options of the cell say, within our own limits', async () => {
-  const kernel = await startKernel()
+it('a data frame of pandas is shown as the options of the cell say, within our own limits', async ({ kernel }) => {
   await kernel.run(`
 import sys, types
 class DataFrame:
@@ -362,8 +350,7 @@ frame = DataFrame()`)
   }
 })
 
-it('a data frame of polars is shown as the options of the cell say, within our own limits', async () => {
-  const kernel = await startKernel()
+it('a data frame of polars is shown as the options of the cell say, within our own limits', async ({ kernel }) => {
   await kernel.run(`
 import contextlib, os, sys, types
 class DataFrame:
@@ -392,8 +379,7 @@ frame = DataFrame()`)
   }
 })
 
-it('an image of Pillow is shown when it is shown, once, where it happened', async () => {
-  const kernel = await startKernel()
+it('an image of Pillow is shown when it is shown, once, where it happened', async ({ kernel }) => {
   const pillow = `
 class Image:
     mode, width, height, size = 'RGB', 4, 3, (4, 3)
@@ -419,8 +405,7 @@ from PIL import Image`)
   expect(displays(shown.frames)).toEqual([bundle, bundle])
 })
 
-it('an object that is only a picture is shown without its memory address', async () => {
-  const kernel = await startKernel()
+it('an object that is only a picture is shown without its memory address', async ({ kernel }) => {
   const png = `__import__('base64').b64decode('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==')`
   const { value } = await kernel.run(`class P:\n    def _repr_png_(self): return ${png}\nP()`)
   expect(value).toMatchObject({ 'text/plain': '', 'image/png': expect.any(String) as string })

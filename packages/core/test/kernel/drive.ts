@@ -1,5 +1,5 @@
 // Drives a kernel over bare frames, so that its tests depend on docs/protocol.md instead of the bridge's half.
-import { afterAll, onTestFinished } from 'vitest'
+import { afterAll, it as base, onTestFinished } from 'vitest'
 import { whyNoPython } from '../support/plain-kernel.ts'
 import { startPlainPython } from '../support/plain-python.ts'
 import type { Sandbox } from '../../src/isolation/provider.ts'
@@ -153,6 +153,9 @@ export async function startKernel(): Promise<Driver> {
   await driver.ready()
   return driver
 }
+
+/** A test that names `kernel` gets a fresh one. */
+export const it = base.extend('kernel', startKernel)
 
 /**
  * One kernel for the tests of a file whose cells leave nothing behind, or only what the test itself sets and reads; a

@@ -1,7 +1,7 @@
 // @module-tag whole: it starts an embedded sandbox; output.test.ts asks the same of the native one
 // This file verifies output past Python's streams in the embedded sandbox, where no thread empties the pipes: all of it
 // arrives before the cell's end.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeProvider } from '../support/engines.ts'
 import { Driver, type Frame } from './drive.ts'
 
@@ -14,47 +14,45 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => kernel.sandbox.dispose())
 
-describe('output to descriptors in the embedded sandbox', () => {
-  it('10 MB of output to descriptors in the embedded sandbox belong to their cell, and none of it to the next', async () => {
-    const { stdout } = await kernel.run(`import os\nfor i in range(10): os.write(1, b'a' * 1_000_000)`)
-    // Not with toBe, which would print a difference of megabytes.
-    expect(stdout.length).toBe(10_000_000)
-    expect(stdout === 'a'.repeat(10_000_000)).toBe(true)
-    expect((await kernel.run('print(5)')).stdout).toBe('5\n')
-  })
+it('10 MB of output to descriptors in the embedded sandbox belong to their cell, and none of it to the next', async () => {
+  const { stdout } = await kernel.run(`import os\nfor i in range(10): os.write(1, b'a' * 1_000_000)`)
+  // Not with toBe, which would print a difference of megabytes.
+  expect(stdout.length).toBe(10_000_000)
+  expect(stdout === 'a'.repeat(10_000_000)).toBe(true)
+  expect((await kernel.run('print(5)')).stdout).toBe('5\n')
+})
 
-  it('output to descriptors in the embedded sandbox comes in order with what is printed, for each stream', async () => {
-    const code = `import os\nprint('1')\nos.write(1, b'2' * 3_000_000)\nos.write(2, b'3' * 3_000_000)\nprint('4')`
-    const { stdout, stderr } = await kernel.run(code)
-    expect([stdout.length, stderr.length]).toEqual([3_000_004, 3_000_000])
-    expect(/^1\n2+4\n$/.test(stdout) && /^3+$/.test(stderr)).toBe(true)
-  })
+it('output to descriptors in the embedded sandbox comes in order with what is printed, for each stream', async () => {
+  const code = `import os\nprint('1')\nos.write(1, b'2' * 3_000_000)\nos.write(2, b'3' * 3_000_000)\nprint('4')`
+  const { stdout, stderr } = await kernel.run(code)
+  expect([stdout.length, stderr.length]).toEqual([3_000_004, 3_000_000])
+  expect(/^1\n2+4\n$/.test(stdout) && /^3+$/.test(stderr)).toBe(true)
+})
 
-  it('output to descriptors in the embedded sandbox is in order with what is printed, line by line and across streams', async () => {
-    const code = `import os, sys\nfor i in range(4):\n    print(i); os.write(1, b'w'); os.write(2, b'e'); print('p', end='')`
-    const frames: string[] = []
-    const note = (frame: Frame) => void (frame.type === 'output' && frames.push(String(frame['text'])))
-    await kernel.run(code, { onFrame: note })
-    expect(frames.join('')).toBe('0\nwep1\nwep2\nwep3\nwep')
-  })
+it('output to descriptors in the embedded sandbox is in order with what is printed, line by line and across streams', async () => {
+  const code = `import os, sys\nfor i in range(4):\n    print(i); os.write(1, b'w'); os.write(2, b'e'); print('p', end='')`
+  const frames: string[] = []
+  const note = (frame: Frame) => void (frame.type === 'output' && frames.push(String(frame['text'])))
+  await kernel.run(code, { onFrame: note })
+  expect(frames.join('')).toBe('0\nwep1\nwep2\nwep3\nwep')
+})
 
-  it('files that stand for descriptors in the embedded sandbox lead to them', async () => {
-    const code = `open('/dev/stdout', 'w').write('1\\n')\nprint('2')\nwith open('/dev/stderr', 'w') as f: f.write('3\\n')`
-    expect(await kernel.run(code)).toMatchObject({ status: 'ok', stdout: '1\n2\n', stderr: '3\n' })
-  })
+it('files that stand for descriptors in the embedded sandbox lead to them', async () => {
+  const code = `open('/dev/stdout', 'w').write('1\\n')\nprint('2')\nwith open('/dev/stderr', 'w') as f: f.write('3\\n')`
+  expect(await kernel.run(code)).toMatchObject({ status: 'ok', stdout: '1\n2\n', stderr: '3\n' })
+})
 
-  it('100 MB of output to descriptors in the embedded sandbox arrive whole', async () => {
-    let chars = 0
-    const count = (frame: Frame) => {
-      if (frame.type !== 'output') return
-      chars += String(frame['text']).length
-      frame['text'] = ''
-    }
-    const code = `import os\nb = b'y' * 1_000_000\nfor i in range(100): os.write(1, b)`
-    expect((await kernel.run(code, { onFrame: count })).status).toBe('ok')
-    expect(chars).toBe(100_000_000)
-    expect((await kernel.run('print(5)')).stdout).toBe('5\n')
-  })
+it('100 MB of output to descriptors in the embedded sandbox arrive whole', async () => {
+  let chars = 0
+  const count = (frame: Frame) => {
+    if (frame.type !== 'output') return
+    chars += String(frame['text']).length
+    frame['text'] = ''
+  }
+  const code = `import os\nb = b'y' * 1_000_000\nfor i in range(100): os.write(1, b)`
+  expect((await kernel.run(code, { onFrame: count })).status).toBe('ok')
+  expect(chars).toBe(100_000_000)
+  expect((await kernel.run('print(5)')).stdout).toBe('5\n')
 })
 
 it('an interrupt ends a loop of the cell itself in the embedded sandbox and keeps the variables', async () => {

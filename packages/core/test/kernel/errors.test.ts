@@ -1,10 +1,9 @@
 // This file verifies what an error has besides its traceback and values: a hint.
-import { describe, expect, it } from 'vitest'
-import { GITHUB, startKernel } from './drive.ts'
+import { expect } from 'vitest'
+import { GITHUB, startKernel, it } from './drive.ts'
 import { skip } from '../support/needs.ts'
 
-it('a hint is given for errors that have one', async () => {
-  const kernel = await startKernel()
+it('a hint is given for errors that have one', async ({ kernel }) => {
   const hint = async (code: string) => (await kernel.run(code, { servers: GITHUB })).error!.hint
   expect(await hint('async def f(): return {}\nr = f()\nr["x"]')).toMatch(/write `await` before the call/)
   expect(await hint('r.number')).toMatch(/await/)
@@ -26,24 +25,26 @@ it.for([
   ['None', '["content"]'],
   ['"text"', '.get("isError")'],
   ['"text"', '.content'],
-] as const)('a hint says what to write where a value is taken for an MCP result: %s', async ([value, index]) => {
-  const kernel = await startKernel()
-  const hint = async (code: string) => {
-    const onCall = () => ({ value: { content: [], structuredContent: { a: 1 } } })
-    return (await kernel.run(code, { servers: GITHUB, onCall })).error!.hint ?? ''
-  }
-  expect(await hint(`r = ${value}\nr${index}`)).toMatch(/value itself.*raw=True/)
-  expect(await hint(`r = ${value}\nr["other"] + len(r)`)).not.toMatch(/raw=True/)
-})
+] as const)(
+  'a hint says what to write where a value is taken for an MCP result: %s',
+  async ([value, index], { kernel }) => {
+    const hint = async (code: string) => {
+      const onCall = () => ({ value: { content: [], structuredContent: { a: 1 } } })
+      return (await kernel.run(code, { servers: GITHUB, onCall })).error!.hint ?? ''
+    }
+    expect(await hint(`r = ${value}\nr${index}`)).toMatch(/value itself.*raw=True/)
+    expect(await hint(`r = ${value}\nr["other"] + len(r)`)).not.toMatch(/raw=True/)
+  },
+)
 
-it('a hint about MCP results is not given for a dict of the cell itself', async () => {
-  const kernel = await startKernel()
+it('a hint about MCP results is not given for a dict of the cell itself', async ({ kernel }) => {
   for (const code of ['data = {"a": 1}\ndata["content"]', 'def f(one): return one["content"]\nf({})'])
     expect((await kernel.run(code)).error!.hint, code).toBeUndefined()
 })
 
-it('a hint about files of the host is not given in a mounted folder, only where every system has folders', async () => {
-  const kernel = await startKernel()
+it('a hint about files of the host is not given in a mounted folder, only where every system has folders', async ({
+  kernel,
+}) => {
   // Stands for a sandbox that has these folders.
   const folders = '"/mnt/reports", "/data", "/mnt", "/home", "/home/me", "/etc", "/var/log", "/", "/root"'
   await kernel.run(`import os\nos.path.isdir = lambda path: path in (${folders})`)
@@ -54,8 +55,7 @@ it('a hint about files of the host is not given in a mounted folder, only where 
     expect(await hint(`/${name}no-such.csv`), name).toMatch(/no files of the host/)
 })
 
-it('a hint about the network and about files of the host has words to search for', async () => {
-  const kernel = await startKernel()
+it('a hint about the network and about files of the host has words to search for', async ({ kernel }) => {
   const told = async (code: string) => (await kernel.run(code)).error!
   const network = await told('import urllib.error\nraise urllib.error.URLError("https://api.github.com/repos")')
   expect(network.hint).toMatch(/no network/)
@@ -71,8 +71,9 @@ except OSError as e: raise RuntimeError('request failed') from e`
   expect((await told('open("not-there")')).hint).toBeUndefined()
 })
 
-it('a hint about the network is given for what sockets answer in every sandbox, and for nothing else', async () => {
-  const kernel = await startKernel()
+it('a hint about the network is given for what sockets answer in every sandbox, and for nothing else', async ({
+  kernel,
+}) => {
   const hint = async (code: string) => (await kernel.run(`import errno, os\n${code}`)).error!.hint
   // Sandboxes that forbid sockets raise these; nothing is sent here.
   const forbidden = 'def connect(to): raise PermissionError(errno.EPERM, "Operation not permitted")\n'
@@ -92,8 +93,7 @@ it('a hint about the network is given for what sockets answer in every sandbox, 
   expect(await hint('raise PermissionError(errno.EPERM, "Operation not permitted")')).toBeUndefined()
 })
 
-it('a hint names the package of time zones, where the sandbox has none', async () => {
-  const kernel = await startKernel()
+it('a hint names the package of time zones, where the sandbox has none', async ({ kernel }) => {
   const bad = (await kernel.run('import zoneinfo, sys\nsys.modules["tzdata"] = None\nzoneinfo.ZoneInfo("No/Zone")'))
     .error!
   expect(bad.name).toBe('ZoneInfoNotFoundError')
@@ -105,8 +105,7 @@ it('a hint names the package of time zones, where the sandbox has none', async (
   expect((await kernel.run('zoneinfo.ZoneInfo("No/Zone")')).error!.hint).toBeUndefined()
 })
 
-it('a hint names the alternative to a missing module, a program or a home folder', async () => {
-  const kernel = await startKernel()
+it('a hint names the alternative to a missing module, a program or a home folder', async ({ kernel }) => {
   const told = async (code: string) => (await kernel.run(code)).error!
   expect((await told('import jsonn')).hint).toMatch(
     /^Did you mean json\? jsonn is not in this sandbox\..*sandbridge packages add/,
@@ -167,8 +166,7 @@ it.each([
   expect(error!.hint ?? '').toMatch(hint)
 })
 
-it('a hint is not broken by exceptions with unusual methods', async () => {
-  const kernel = await startKernel()
+it('a hint is not broken by exceptions with unusual methods', async ({ kernel }) => {
   const code = `
 class Odd(FileNotFoundError, RuntimeError, TypeError):
     def __str__(self): raise ValueError
@@ -179,8 +177,7 @@ raise Odd`
   expect((await kernel.run(code)).error).toMatchObject({ name: 'Odd' })
 })
 
-it('earlier output is read in full and searched', async () => {
-  const kernel = await startKernel()
+it('earlier output is read in full and searched', async ({ kernel }) => {
   const whole = `${'filler line\n'.repeat(1000)}ERROR one ${'x'.repeat(1000)}\nlast 🚀`
   const half = 5_000
   const onCall = ({ params }: { params: Record<string, unknown> }) =>
@@ -198,8 +195,7 @@ it('earlier output is read in full and searched', async () => {
   expect(await kernel.value('runtime.grep(None, "nothing")', { onCall })).toBe('(no line fits)')
 })
 
-it('a data frame or an array on the failing line is shown by its columns or its shape', async () => {
-  const kernel = await startKernel()
+it('a data frame or an array on the failing line is shown by its columns or its shape', async ({ kernel }) => {
   const code = `
 import sys, types
 class DataFrame:
@@ -218,8 +214,7 @@ df[array, mine]`
   )
 })
 
-it('functions that call each other endlessly are shown twice in a traceback', async () => {
-  const kernel = await startKernel()
+it('functions that call each other endlessly are shown twice in a traceback', async ({ kernel }) => {
   const { traceback } = (
     await kernel.run('def a(n): return b(n + 1)\ndef b(n):\n    return c(n)\ndef c(n):\n    return a(n)\na(0)')
   ).error!
@@ -232,8 +227,9 @@ it('functions that call each other endlessly are shown twice in a traceback', as
   expect(few.match(/in a$/gm)).toHaveLength(2)
 })
 
-it('a coroutine of the cell that is not awaited is reported with its place, and one of the kernel never is', async () => {
-  const kernel = await startKernel()
+it('a coroutine of the cell that is not awaited is reported with its place, and one of the kernel never is', async ({
+  kernel,
+}) => {
   const { stderr } = await kernel.run('async def f(): pass\nf()\n1')
   expect(stderr).toMatch(/^Cell 1:2: RuntimeWarning: coroutine 'f' was never awaited/)
   const late = await kernel.run('async def g(): pass\nx = [g()]\ng()')
@@ -242,68 +238,64 @@ it('a coroutine of the cell that is not awaited is reported with its place, and 
   for (const text of [stderr, late.stderr, next.stderr]) expect(text).not.toMatch(/sandbridge|unawaited/)
 })
 
-describe('an exception that a cell catches', () => {
-  const caught = (code: string) =>
-    `def attempt():\n    ${code}\ntry:\n    attempt()\nexcept Exception as error:\n    print(error)\n    kept = error`
+const caught = (code: string) =>
+  `def attempt():\n    ${code}\ntry:\n    attempt()\nexcept Exception as error:\n    print(error)\n    kept = error`
 
-  it.for([
-    [
-      'an unknown server',
-      'return mcp_gitub.x',
-      /^name 'mcp_gitub' is not defined. Did you mean github\? Available: github/,
-    ],
-    ['an unknown server by subscript', "return mcp_servers['gitub']", /Did you mean github\? Available: github/],
-    [
-      'a missing module',
-      'import nmpy',
-      /^No module named 'nmpy'. .*nothing can be installed|^No module named 'nmpy'. nmpy is not in this sandbox/i,
-    ],
-    [
-      'a file of the host',
-      "open('/home/someone/data.csv')",
-      /^\[Errno 2\] No such file or directory \(The sandbox has no files of the host.*search_tool_docs.*\): '\/home\/someone\/data.csv'/,
-    ],
-    [
-      'the network',
-      "raise __import__('socket').gaierror(-3, 'Temporary failure in name resolution')",
-      /The sandbox has no network/,
-    ],
-    [
-      'the network, inside of another',
-      "raise __import__('urllib.error').error.URLError(__import__('socket').gaierror(-3, 'Temporary failure'))",
-      /^<urlopen error .*The sandbox has no network/,
-    ],
-  ] as const)('an exception that a cell catches says what to do: %s', async ([, code, expected]) => {
-    const kernel = await startKernel()
-    expect((await kernel.run(caught(code), { servers: GITHUB })).stdout).toMatch(expected)
-  })
-
-  it('an exception that a cell catches keeps its class and attributes, and has its hint once when it is raised on', async () => {
-    const kernel = await startKernel()
-    await kernel.run(caught("open('/home/someone/x')"))
-    expect(await kernel.value('type(kept).__name__, kept.errno, kept.filename')).toBe(
-      "('FileNotFoundError', 2, '/home/someone/x')",
-    )
-    const { error } = await kernel.run("try:\n    open('/home/a')\nexcept OSError:\n    raise")
-    expect(error!.traceback.match(/no files of the host/g)).toHaveLength(1)
-    expect(error!.hint).toBeUndefined()
-    expect(error!.search).toBe('read file from file system')
-  })
-
-  it('an exception that a cell catches is unchanged when there is no hint', async () => {
-    const kernel = await startKernel()
-    expect((await kernel.run(caught('return 1 / 0'))).stdout).toBe('division by zero\n')
-    expect((await kernel.run(caught("return {}['key']"))).stdout).toBe("'key'\n")
-    expect((await kernel.run("try: 1/0\nexcept: print('bare')")).stdout).toBe('bare\n')
-    const traceback = (await kernel.run('try:\n    1/0\nexcept ZeroDivisionError as error:\n    none + 1')).error!
-      .traceback
-    expect(traceback).not.toContain('advise')
-    expect(traceback).toContain('line 4')
-  })
+it.for([
+  [
+    'an unknown server',
+    'return mcp_gitub.x',
+    /^name 'mcp_gitub' is not defined. Did you mean github\? Available: github/,
+  ],
+  ['an unknown server by subscript', "return mcp_servers['gitub']", /Did you mean github\? Available: github/],
+  [
+    'a missing module',
+    'import nmpy',
+    /^No module named 'nmpy'. .*nothing can be installed|^No module named 'nmpy'. nmpy is not in this sandbox/i,
+  ],
+  [
+    'a file of the host',
+    "open('/home/someone/data.csv')",
+    /^\[Errno 2\] No such file or directory \(The sandbox has no files of the host.*search_tool_docs.*\): '\/home\/someone\/data.csv'/,
+  ],
+  [
+    'the network',
+    "raise __import__('socket').gaierror(-3, 'Temporary failure in name resolution')",
+    /The sandbox has no network/,
+  ],
+  [
+    'the network, inside of another',
+    "raise __import__('urllib.error').error.URLError(__import__('socket').gaierror(-3, 'Temporary failure'))",
+    /^<urlopen error .*The sandbox has no network/,
+  ],
+] as const)('an exception that a cell catches says what to do: %s', async ([, code, expected], { kernel }) => {
+  expect((await kernel.run(caught(code), { servers: GITHUB })).stdout).toMatch(expected)
 })
 
-it('a NameError says why variables of earlier cells are gone', async () => {
-  const kernel = await startKernel()
+it('an exception that a cell catches keeps its class and attributes, and has its hint once when it is raised on', async ({
+  kernel,
+}) => {
+  await kernel.run(caught("open('/home/someone/x')"))
+  expect(await kernel.value('type(kept).__name__, kept.errno, kept.filename')).toBe(
+    "('FileNotFoundError', 2, '/home/someone/x')",
+  )
+  const { error } = await kernel.run("try:\n    open('/home/a')\nexcept OSError:\n    raise")
+  expect(error!.traceback.match(/no files of the host/g)).toHaveLength(1)
+  expect(error!.hint).toBeUndefined()
+  expect(error!.search).toBe('read file from file system')
+})
+
+it('an exception that a cell catches is unchanged when there is no hint', async ({ kernel }) => {
+  expect((await kernel.run(caught('return 1 / 0'))).stdout).toBe('division by zero\n')
+  expect((await kernel.run(caught("return {}['key']"))).stdout).toBe("'key'\n")
+  expect((await kernel.run("try: 1/0\nexcept: print('bare')")).stdout).toBe('bare\n')
+  const traceback = (await kernel.run('try:\n    1/0\nexcept ZeroDivisionError as error:\n    none + 1')).error!
+    .traceback
+  expect(traceback).not.toContain('advise')
+  expect(traceback).toContain('line 4')
+})
+
+it('a NameError says why variables of earlier cells are gone', async ({ kernel }) => {
   expect((await kernel.run('df')).error!.hint).toBeUndefined()
   // A code that it does not know says nothing.
   kernel.lost = 'unheard of'
@@ -316,8 +308,7 @@ it('a NameError says why variables of earlier cells are gone', async () => {
   )
 })
 
-it('a failed import of a configured package says why the package is missing', async () => {
-  const kernel = await startKernel()
+it('a failed import of a configured package says why the package is missing', async ({ kernel }) => {
   kernel.missing = [
     { name: 'No-Such.Package', reason: 'no network' },
     { name: 'other', reason: 'damaged' },
@@ -329,8 +320,7 @@ it('a failed import of a configured package says why the package is missing', as
   expect((await kernel.run('import no_such_other')).error!.hint).toMatch(/`sandbridge packages add no_such_other`/)
 })
 
-it('a failed import of a name that cells have says so, and names no package to install', async () => {
-  const kernel = await startKernel()
+it('a failed import of a name that cells have says so, and names no package to install', async ({ kernel }) => {
   const hint = async (code: string) => (await kernel.run(code, { servers: GITHUB })).error!.hint!
   for (const code of ['import runtime', 'from runtime import search_tool_docs'])
     expect(await hint(code), code).toMatch(/^Cells have runtime without an import\..*`from mcp import runtime`/)
@@ -364,15 +354,13 @@ it.for([
     /^A list cannot be awaited.*; else remove `await`.*discovered_servers/,
   ],
   ['a value', 'len("")', /^This call is not async; remove `await`/],
-] as const)('the hint for an await of %s says what to write', async ([, awaited, expected]) => {
-  const kernel = await startKernel()
+] as const)('the hint for an await of %s says what to write', async ([, awaited, expected], { kernel }) => {
   const code = `async def main(): pass\nawait (${awaited})`
   const onCall = () => ({ value: [] })
   expect((await kernel.run(code, { servers: GITHUB, onCall })).error!.hint).toMatch(expected)
 })
 
-it('a MemoryError says how the sandbox gets more memory', async () => {
-  const kernel = await startKernel()
+it('a MemoryError says how the sandbox gets more memory', async ({ kernel }) => {
   const { hint } = (await kernel.run('raise MemoryError')).error!
   expect(hint).toMatch(/smaller pieces.*MCP_BRIDGE_MEMORY, such as 2g/)
   // Only the embedded sandbox, which runs these tests where there is no Python, is not native.
@@ -381,8 +369,7 @@ it('a MemoryError says how the sandbox gets more memory', async () => {
   expect(threads.error!.hint).toMatch(/as many threads.*MCP_BRIDGE_PIDS/)
 })
 
-it('a program that cannot be started for lack of processes says how to make room', async () => {
-  const kernel = await startKernel()
+it('a program that cannot be started for lack of processes says how to make room', async ({ kernel }) => {
   const code = 'import subprocess\ndef full(*a): raise BlockingIOError(11, "Resource temporarily unavailable")'
   const start = 'subprocess.Popen._execute_child = full\nsubprocess.run(["ls"])'
   expect((await kernel.run(`${code}\n${start}`)).error!.hint).toMatch(/as many processes.*from Python.*MCP_BRIDGE_PIDS/)
@@ -390,22 +377,19 @@ it('a program that cannot be started for lack of processes says how to make room
   expect((await kernel.run('raise BlockingIOError(11, "x")')).error!.hint ?? '').not.toContain('processes')
 })
 
-it('threads take little of the memory that a sandbox may have', async () => {
-  const kernel = await startKernel()
+it('threads take little of the memory that a sandbox may have', async ({ kernel }) => {
   if ((await kernel.value('__import__("sys").platform')) === "'emscripten'") skip('the embedded sandbox has no threads')
   expect(await kernel.value('import threading\nthreading.stack_size()')).toBe('1048576')
 })
 
-it('the NameError of a server that the run does not name says so', async () => {
-  const kernel = await startKernel()
+it('the NameError of a server that the run does not name says so', async ({ kernel }) => {
   const run = (code: string) => kernel.run(code, { servers: GITHUB, named: true })
   for (const code of ['mcp_files', 'def f(): mcp_files.x\nf()'])
     expect((await run(code)).error!.hint).toMatch(/not in this call's `servers`: github. Add it there/)
   expect((await run("mcp_servers['files']")).error!.message).toMatch(/not in this call's `servers`: github/)
 })
 
-it('a long line in a traceback is cut to the part that failed', async () => {
-  const kernel = await startKernel()
+it('a long line in a traceback is cut to the part that failed', async ({ kernel }) => {
   const many = Array.from({ length: 200 }, (_, index) => `n${index}`).join(', ')
   const { traceback } = (await kernel.run(`x = [${many.replaceAll('n', '')}, 1/0, ${many.replaceAll('n', '')}]`)).error!
   const [, place, source, marks] = traceback.split('\n')
@@ -419,8 +403,7 @@ it('a long line in a traceback is cut to the part that failed', async () => {
   expect(Math.max(...whole.split('\n').map((line) => line.length))).toBeLessThan(130)
 })
 
-it('a traceback names an error of a call as a cell writes it', async () => {
-  const kernel = await startKernel()
+it('a traceback names an error of a call as a cell writes it', async ({ kernel }) => {
   const options = { servers: GITHUB, onCall: () => ({ error: { code: 'TOOL_FAILED', message: 'It is full' } }) }
   const { traceback } = (await kernel.run('await mcp_github.x()', options)).error!
   expect(traceback.trimEnd().split('\n').at(-1)).toBe('runtime.ToolError: It is full')
@@ -433,8 +416,9 @@ it('a traceback names an error of a call as a cell writes it', async () => {
   ).toBe('1')
 })
 
-it('an error of a cell that asks at a keyboard, or spawns a function of its own, says what to write', async () => {
-  const kernel = await startKernel()
+it('an error of a cell that asks at a keyboard, or spawns a function of its own, says what to write', async ({
+  kernel,
+}) => {
   const ask = /^A cell has no keyboard: ask the user in the conversation/
   expect((await kernel.run('input("name? ")')).error?.hint).toMatch(ask)
   expect(await kernel.run('exit()')).toMatchObject({ status: 'ok' })

@@ -1,8 +1,8 @@
 // This file verifies images on their way out of the sandbox: too large ones, those inside other values, and broken
 // ones.
 import { deflateSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
-import { type Driver, GITHUB, startKernel } from './drive.ts'
+import { describe, expect } from 'vitest'
+import { type Driver, GITHUB, startKernel, it } from './drive.ts'
 import { skip } from '../support/needs.ts'
 
 /** A real black PNG with one bit per pixel; tiny however many pixels it has. */
@@ -60,8 +60,7 @@ async function withoutPillow(): Promise<Driver> {
   return kernel
 }
 
-it('what is printed shows its images beside its text, and only there', async () => {
-  const kernel = await startKernel()
+it('what is printed shows its images beside its text, and only there', async ({ kernel }) => {
   const code = `import sys
 a = await mcp_github.shot()
 print("one", a, end="!")
@@ -74,58 +73,55 @@ f"{a}"`
   expect(stdout).toMatch(/^one <image\/png, \d+ bytes>!\[<image.*\n1 \[2\]\n$/)
 })
 
-describe('a large image', () => {
-  const NOTE =
-    'An image (image/png) is not shown: it has 20,000 × 20,000 pixels, at most 8,000 a side can be; make it smaller.'
+const NOTE =
+  'An image (image/png) is not shown: it has 20,000 × 20,000 pixels, at most 8,000 a side can be; make it smaller.'
 
-  it('a large image that cannot be made smaller is not sent, and a note says so once', async () => {
-    const kernel = await withoutPillow()
-    const huge = png(20_000, 20_000)
-    const own = await kernel.run(`display(${shown(huge)})\n${shown(huge)}`)
-    expect(own.notes).toEqual([NOTE])
-    expect(Object.keys(own.value!)).toEqual(['text/plain'])
-    const fromTool = await called(kernel, { content: [image(huge)] })
-    expect(fromTool).toMatchObject({ status: 'ok', notes: [NOTE] })
-    expect(Object.keys(fromTool.value!)).toEqual(['text/plain'])
-    const inList = await called(kernel, { content: [{ type: 'text', text: 't' }, image(huge)] })
-    expect(inList.notes).toEqual([NOTE])
-    expect(displays(inList.frames)).toEqual([])
-    expect((await kernel.run('1')).notes).toBeUndefined()
-  })
-
-  it('a large image within the limits of a model is sent unchanged where there is no Pillow', async () => {
-    const kernel = await withoutPillow()
-    const screenshot = png(1920, 4000)
-    const outcome = await called(kernel, { content: [image(screenshot)] })
-    expect(outcome.value!['image/png']).toBe(screenshot)
-    expect(outcome.notes).toBeUndefined()
-  })
-
-  it('a large image is scaled with Pillow, and one that would take too much memory is not decoded', async () => {
-    const kernel = await withPillow()
-    const outcome = await kernel.run(shown(png(3000, 6000)))
-    expect(sizeOf(outcome.value!['image/png'])).toEqual([784, 1568])
-    const fromTool = await called(kernel, { content: [{ type: 'text', text: 't' }, image(png(2000, 1000))] })
-    expect(displays(fromTool.frames).map((data) => sizeOf((data as Record<string, string>)['image/png']))).toEqual([
-      [1568, 784],
-    ])
-    await kernel.run('import resource\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss')
-    const bomb = await kernel.run(shown(png(20_000, 20_000)))
-    expect(bomb.notes).toEqual([NOTE])
-    // 400 MB when decoded; in KiB.
-    expect(await kernel.value('resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000')).toBe('True')
-    const code = 'import io\njpeg = io.BytesIO()\nPIL.Image.new("RGB", (4000, 2000)).save(jpeg, "JPEG")\n'
-    const jpeg = await kernel.run(`${code}type('J', (), {'_repr_jpeg_': lambda self: jpeg.getvalue()})()`)
-    expect(sizeOf(jpeg.value!['image/png'])).toEqual([1568, 784])
-    for (const mode of ['1', 'L', 'P', 'RGB', 'RGBA', 'LA', 'I;16', 'I', 'F', 'CMYK']) {
-      const drawn = await kernel.run(`PIL.Image.new("${mode}", (3000, 2000))`)
-      expect([mode, sizeOf(drawn.value!['image/png'])]).toEqual([mode, [1568, 1045]])
-    }
-  })
+it('a large image that cannot be made smaller is not sent, and a note says so once', async () => {
+  const kernel = await withoutPillow()
+  const huge = png(20_000, 20_000)
+  const own = await kernel.run(`display(${shown(huge)})\n${shown(huge)}`)
+  expect(own.notes).toEqual([NOTE])
+  expect(Object.keys(own.value!)).toEqual(['text/plain'])
+  const fromTool = await called(kernel, { content: [image(huge)] })
+  expect(fromTool).toMatchObject({ status: 'ok', notes: [NOTE] })
+  expect(Object.keys(fromTool.value!)).toEqual(['text/plain'])
+  const inList = await called(kernel, { content: [{ type: 'text', text: 't' }, image(huge)] })
+  expect(inList.notes).toEqual([NOTE])
+  expect(displays(inList.frames)).toEqual([])
+  expect((await kernel.run('1')).notes).toBeUndefined()
 })
 
-it('a broken image leaves the plain repr, and never fails the cell', async () => {
-  const kernel = await startKernel()
+it('a large image within the limits of a model is sent unchanged where there is no Pillow', async () => {
+  const kernel = await withoutPillow()
+  const screenshot = png(1920, 4000)
+  const outcome = await called(kernel, { content: [image(screenshot)] })
+  expect(outcome.value!['image/png']).toBe(screenshot)
+  expect(outcome.notes).toBeUndefined()
+})
+
+it('a large image is scaled with Pillow, and one that would take too much memory is not decoded', async () => {
+  const kernel = await withPillow()
+  const outcome = await kernel.run(shown(png(3000, 6000)))
+  expect(sizeOf(outcome.value!['image/png'])).toEqual([784, 1568])
+  const fromTool = await called(kernel, { content: [{ type: 'text', text: 't' }, image(png(2000, 1000))] })
+  expect(displays(fromTool.frames).map((data) => sizeOf((data as Record<string, string>)['image/png']))).toEqual([
+    [1568, 784],
+  ])
+  await kernel.run('import resource\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss')
+  const bomb = await kernel.run(shown(png(20_000, 20_000)))
+  expect(bomb.notes).toEqual([NOTE])
+  // 400 MB when decoded; in KiB.
+  expect(await kernel.value('resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000')).toBe('True')
+  const code = 'import io\njpeg = io.BytesIO()\nPIL.Image.new("RGB", (4000, 2000)).save(jpeg, "JPEG")\n'
+  const jpeg = await kernel.run(`${code}type('J', (), {'_repr_jpeg_': lambda self: jpeg.getvalue()})()`)
+  expect(sizeOf(jpeg.value!['image/png'])).toEqual([1568, 784])
+  for (const mode of ['1', 'L', 'P', 'RGB', 'RGBA', 'LA', 'I;16', 'I', 'F', 'CMYK']) {
+    const drawn = await kernel.run(`PIL.Image.new("${mode}", (3000, 2000))`)
+    expect([mode, sizeOf(drawn.value!['image/png'])]).toEqual([mode, [1568, 1045]])
+  }
+})
+
+it('a broken image leaves the plain repr, and never fails the cell', async ({ kernel }) => {
   for (const content of ['object()', '5', '["x"]', '{}', '1 / 0']) {
     const code = `type('Odd', (), {'_repr_png_': lambda self: ${content}, '__repr__': lambda self: 'odd'})()`
     expect(await kernel.run(code)).toMatchObject({ status: 'ok', value: { 'text/plain': 'odd' } })
@@ -148,8 +144,7 @@ it('a broken image of Pillow leaves the plain repr', async () => {
 describe('images inside of a value', () => {
   const small = png(8, 8)
 
-  it('images inside of a value are shown beside its text', async () => {
-    const kernel = await startKernel()
+  it('images inside of a value are shown beside its text', async ({ kernel }) => {
     const result = { content: [{ type: 'text', text: 'a shot' }, image(small)] }
     const whole = await called(kernel, result)
     expect(displays(whole.frames)).toEqual([{ 'image/png': small }])
@@ -160,8 +155,7 @@ describe('images inside of a value', () => {
     expect(displays(kept.frames)).toEqual([])
   })
 
-  it('images inside of a value are sent beside structured content, too', async () => {
-    const kernel = await startKernel()
+  it('images inside of a value are sent beside structured content, too', async ({ kernel }) => {
     const result = { structuredContent: { title: 't' }, content: [image(small)] }
     const outcome = await called(kernel, result)
     expect(displays(outcome.frames)).toEqual([{ 'image/png': small }])
@@ -170,8 +164,7 @@ describe('images inside of a value', () => {
     expect((await called(kernel, result, parts)).value).toEqual({ 'text/plain': "('t', 'image/png')" })
   })
 
-  it('images inside of a value are limited in number, and left out when they cannot be shown', async () => {
-    const kernel = await startKernel()
+  it('images inside of a value are limited in number, and left out when they cannot be shown', async ({ kernel }) => {
     const content = [image('PHN2Zy8+', 'image/svg+xml'), image(small), { ...image('AAAA', 'audio/wav'), type: 'audio' }]
     expect(displays((await called(kernel, { content })).frames)).toEqual([
       { 'image/png': small },
@@ -182,8 +175,7 @@ describe('images inside of a value', () => {
   })
 })
 
-it('a list that holds itself, or many others, is shown as Python shows it', async () => {
-  const kernel = await startKernel()
+it('a list that holds itself, or many others, is shown as Python shows it', async ({ kernel }) => {
   expect(await kernel.value('a = []; a.append(a); a')).toBe('[[...]]')
   expect(await kernel.value('a = (); b = [a]; a = (b,); b.append(a); b')).toBe('[(), ([...],)]')
   expect(await kernel.value('d = {}; d["d"] = d; d')).toBe("{'d': {...}}")

@@ -1,6 +1,6 @@
 // This file verifies the byte 0x03: it interrupts whatever the running cell is doing, and nothing else.
-import { describe, expect, it } from 'vitest'
-import { GITHUB, startKernel, type Driver, type Outcome, type RunOptions } from './drive.ts'
+import { describe, expect } from 'vitest'
+import { GITHUB, startKernel, type Driver, type Outcome, type RunOptions, it } from './drive.ts'
 
 /** Runs a cell and interrupts it shortly after it has printed `go`. */
 async function interrupted(kernel: Driver, code: string, options: RunOptions = {}): Promise<Outcome> {
@@ -36,8 +36,7 @@ const BUSY = {
 
 describe('an interrupt ends', () => {
   for (const [what, code] of Object.entries(BUSY)) {
-    it(`an interrupt ends ${what}`, async () => {
-      const kernel = await startKernel()
+    it(`an interrupt ends ${what}`, async ({ kernel }) => {
       const outcome = await interrupted(kernel, KEPT + GO + code, { servers: GITHUB })
       expect(outcome).toMatchObject({ status: 'interrupted', error: { name: 'KeyboardInterrupt' } })
       expect(outcome.error!.traceback).toMatch(/Cell 1, line ([3-9]|\d\d)[\s\S]*KeyboardInterrupt\n$/)
@@ -48,8 +47,7 @@ describe('an interrupt ends', () => {
     })
   }
 
-  it('an interrupt ends the call as well: the bridge learns that it is cancelled', async () => {
-    const kernel = await startKernel()
+  it('an interrupt ends the call as well: the bridge learns that it is cancelled', async ({ kernel }) => {
     for (const code of ['await mcp_github.create_issue()', `runtime.call_tool_sync('github', 'x')`]) {
       const outcome = await interrupted(kernel, GO + code, { servers: GITHUB })
       const [call] = outcome.frames.filter((frame) => frame.type === 'call')
@@ -59,8 +57,7 @@ describe('an interrupt ends', () => {
 })
 
 describe('an interrupt', () => {
-  it('an interrupt lets finally blocks run, also those that wait', async () => {
-    const kernel = await startKernel()
+  it('an interrupt lets finally blocks run, also those that wait', async ({ kernel }) => {
     const awaiting =
       'import asyncio\ntry: await asyncio.sleep(600)\nfinally:\n    await asyncio.sleep(0.01)\n    print("cleaned")'
     const outcome = await interrupted(kernel, GO + awaiting)
@@ -68,14 +65,12 @@ describe('an interrupt', () => {
     expect(outcome.error!.traceback).toContain('Cell 1, line 3')
   })
 
-  it('an interrupt can be caught by the cell', async () => {
-    const kernel = await startKernel()
+  it('an interrupt can be caught by the cell', async ({ kernel }) => {
     const code = 'import time\ntry:\n    time.sleep(600)\nexcept KeyboardInterrupt: print("caught")\n"went on"'
     expect(await interrupted(kernel, GO + code)).toMatchObject({ status: 'ok', stdout: 'gocaught\n' })
   })
 
-  it('an interrupt that a cell swallows while it waits still ends it', async () => {
-    const kernel = await startKernel()
+  it('an interrupt that a cell swallows while it waits still ends it', async ({ kernel }) => {
     const code = `
 import asyncio
 while True:
@@ -86,8 +81,7 @@ while True:
     expect(await kernel.value('kept')).toBe('1')
   })
 
-  it('an interrupt with no cell running does nothing, and never ends the next cell', async () => {
-    const kernel = await startKernel()
+  it('an interrupt with no cell running does nothing, and never ends the next cell', async ({ kernel }) => {
     for (let i = 0; i < 50; i += 1) {
       kernel.sandbox.interrupt()
       expect(await kernel.value('sum(range(1000))')).toBe('499500')
@@ -112,16 +106,14 @@ while True:
     expect(await kernel.value('kept, await asyncio.sleep(0, 2)')).toBe('(1, 2)')
   })
 
-  it('an interrupt ends no program of the next cell', async () => {
-    const kernel = await startKernel()
+  it('an interrupt ends no program of the next cell', async ({ kernel }) => {
     const run = kernel.run('import subprocess\nsubprocess.run(["sleep", "30"])')
     setTimeout(() => kernel.sandbox.interrupt(), 300)
     expect((await run).status).toBe('interrupted')
     expect(await kernel.value('subprocess.run(["sleep", "1.5"]).returncode')).toBe('0')
   })
 
-  it('an interrupt that arrives with its run frame ends that cell', async () => {
-    const kernel = await startKernel()
+  it('an interrupt that arrives with its run frame ends that cell', async ({ kernel }) => {
     kernel.sandbox.stdin.cork()
     const run = kernel.run('while True: pass')
     kernel.sandbox.interrupt()
@@ -129,8 +121,7 @@ while True:
     expect((await run).status).toBe('interrupted')
   })
 
-  it('an interrupt in the middle of a frame leaves the frame whole', async () => {
-    const kernel = await startKernel()
+  it('an interrupt in the middle of a frame leaves the frame whole', async ({ kernel }) => {
     const outcome = await kernel.run(
       `try:\n    r = runtime.capability_summary()\nexcept KeyboardInterrupt: r = 'interrupted'\nr`,
       {
@@ -158,8 +149,7 @@ async def work():
 await asyncio.gather(*[work() for _ in range(5)])`,
     'of calls one by one': 'import asyncio\nwhile True: await mcp_github.x()',
   })) {
-    it(`hundreds of interrupts, at any moment ${what}, never lose a frame or a callback`, async () => {
-      const kernel = await startKernel()
+    it(`hundreds of interrupts, at any moment ${what}, never lose a frame or a callback`, async ({ kernel }) => {
       for (let round = 0; round < 60; round += 1) {
         let seen = 0
         const outcome = await kernel.run(code, {
@@ -191,8 +181,7 @@ describe('the end of the input', () => {
     'ends a cell that swallows everything':
       'while True:\n    try:\n        while True: pass\n    except BaseException: pass',
   })) {
-    it(`the end of the input ${what}`, async () => {
-      const kernel = await startKernel()
+    it(`the end of the input ${what}`, async ({ kernel }) => {
       if (code === undefined) kernel.sandbox.stdin.end()
       else {
         void kernel

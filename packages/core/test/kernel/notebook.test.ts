@@ -1,7 +1,7 @@
 // This file verifies what people write for notebooks: IPython's display functions, its commands, and code in another
 // dress.
-import { describe, expect, it } from 'vitest'
-import { type Frame, startKernel } from './drive.ts'
+import { describe, expect } from 'vitest'
+import { type Frame, startKernel, it } from './drive.ts'
 
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const textIn = (value?: Record<string, unknown>) => (value ? (value['text/plain'] as string) : '')
@@ -9,8 +9,7 @@ const shown = (frames: Frame[]) =>
   frames.flatMap((frame) => (frame.type === 'display' || frame.type === 'clear' ? [{ ...frame, cell: 0 }] : []))
 
 describe('a sandbox without IPython', () => {
-  it('a cell displays with what it imports from IPython', async () => {
-    const kernel = await startKernel()
+  it('a cell displays with what it imports from IPython', async ({ kernel }) => {
     await kernel.run('import sys; sys.path[:] = [folder for folder in sys.path if "-packages" not in folder]')
     const code = `
 from IPython.display import display, clear_output, update_display, HTML, Markdown, Latex, Image, JSON, SVG, Audio
@@ -40,8 +39,9 @@ pathlib.Path("/tmp/sandbridge-dot.png").unlink()
     expect(value).toEqual({ 'text/plain': "[{}, b'RIFF']" })
   })
 
-  it('a cell imports what notebooks import from IPython beside these, and reads what the rest is', async () => {
-    const kernel = await startKernel()
+  it('a cell imports what notebooks import from IPython beside these, and reads what the rest is', async ({
+    kernel,
+  }) => {
     await kernel.run('import sys; sys.path[:] = [folder for folder in sys.path if "-packages" not in folder]')
     const { error } = await kernel.run(`
 from IPython.display import Video, YouTubeVideo, GeoJSON, FileLinks, set_matplotlib_formats
@@ -87,8 +87,7 @@ matplotlib_inline.backend_inline.set_matplotlib_formats("retina")`)
     )
   })
 
-  it('a cell replaces a display, and takes back what it has shown', async () => {
-    const kernel = await startKernel()
+  it('a cell replaces a display, and takes back what it has shown', async ({ kernel }) => {
     const code = `
 from IPython.display import clear_output, update_display
 bar = display(1, display_id=True)
@@ -102,8 +101,7 @@ clear_output()`
     expect(found).toEqual([data('1'), data('2'), data('3'), clear(true), clear(false)])
   })
 
-  it('a sandbox with IPython displays by its functions as by ours', async () => {
-    const kernel = await startKernel()
+  it('a sandbox with IPython displays by its functions as by ours', async ({ kernel }) => {
     const code = `
 import os, sys, tempfile
 folder = tempfile.mkdtemp()
@@ -254,14 +252,12 @@ describe('a cell in another dress', () => {
     expect([error?.name, error?.hint]).toEqual(['SyntaxError', hint])
   })
 
-  it('a time that a failed cell has started is told in that cell', async () => {
-    const kernel = await startKernel()
+  it('a time that a failed cell has started is told in that cell', async ({ kernel }) => {
     expect((await kernel.run('%%time\n1 / 0')).stdout).toMatch(/^CPU times/)
     expect((await kernel.run('%time 1')).stdout.match(/CPU times/g)).toHaveLength(1)
   })
 
-  it('a cell captures what it would have shown, and a later one reads it', async () => {
-    const kernel = await startKernel()
+  it('a cell captures what it would have shown, and a later one reads it', async ({ kernel }) => {
     const code = '%%capture made\nimport sys\nprint("a")\n!echo b\nprint("e", file=sys.stderr)\ndisplay(5)'
     expect(await kernel.run(code)).toMatchObject({ status: 'ok', stdout: '', stderr: '' })
     expect(await kernel.value('made.stdout, made.stderr, [one.data for one in made.outputs]')).toBe(
@@ -278,8 +274,7 @@ describe('a cell in another dress', () => {
     expect(await kernel.value(part)).toBe("'1\\n'")
   })
 
-  it('a cell shows all its values after the option of notebooks for that', async () => {
-    const kernel = await startKernel()
+  it('a cell shows all its values after the option of notebooks for that', async ({ kernel }) => {
     const start =
       'from IPython.core.interactiveshell import InteractiveShell\nInteractiveShell.ast_node_interactivity = '
     await kernel.run(`${start}"all"`)
@@ -292,8 +287,7 @@ describe('a cell in another dress', () => {
     expect(shown((await kernel.run('1\n3')).frames)).toEqual([])
   })
 
-  it('code that parses is never read in another way', async () => {
-    const kernel = await startKernel()
+  it('code that parses is never read in another way', async ({ kernel }) => {
     const cells = [
       `text = """\n${fence}python\nprint("in")\n${fence}\n"""\nprint(text)`,
       'if True:\n    print("""\n    indented""")',
@@ -311,8 +305,7 @@ describe('a cell in another dress', () => {
     }
   })
 
-  it('text of many lines in a cell with commands stays as it is', async () => {
-    const kernel = await startKernel()
+  it('text of many lines in a cell with commands stays as it is', async ({ kernel }) => {
     const code = '%matplotlib inline\ntext = """\n!ls\n%who\n"""\nvalue = (7\n%int("4"))\nprint(text, value)'
     const { stdout, error } = await kernel.run(code)
     expect([stdout, error]).toEqual(['\n!ls\n%who\n 3\n', undefined])

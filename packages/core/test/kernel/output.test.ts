@@ -1,11 +1,10 @@
 // This file verifies a cell's output, however it is printed: all of it, in order, only as output frames.
-import { expect, it } from 'vitest'
-import { startKernel, type Frame } from './drive.ts'
+import { expect } from 'vitest'
+import { type Frame, it } from './drive.ts'
 
 const order = (frames: Frame[]) => frames.map((one) => (one.type === 'output' ? one['text'] : one.type)).join('|')
 
-it('output keeps the order of both streams, of calls and of displays', async () => {
-  const kernel = await startKernel()
+it('output keeps the order of both streams, of calls and of displays', async ({ kernel }) => {
   const code = `
 import sys
 print('a'); print('b', file=sys.stderr); print('c')
@@ -17,8 +16,7 @@ print('e')`
   expect(order(frames)).toBe('a\n|b\n|c\n|display|d|call|e\n|done')
 })
 
-it('output of subprocesses and descriptors is in order with other output', async () => {
-  const kernel = await startKernel()
+it('output of subprocesses and descriptors is in order with other output', async ({ kernel }) => {
   const code = `
 import os, subprocess, sys
 print('1'); subprocess.run(['echo', '2']); print('3')
@@ -31,8 +29,7 @@ print(sys.stdout.fileno(), sys.stderr.fileno())`
   expect(outcome.stderr).toBe('5\n')
 })
 
-it('output that a cell writes in its own way is in its result, in order, and in no later one', async () => {
-  const kernel = await startKernel()
+it('output that a cell writes in its own way is in its result, in order, and in no later one', async ({ kernel }) => {
   await kernel.run('import codecs, contextlib, ctypes, faulthandler, io, logging, os, sys\nlibc = ctypes.CDLL(None)')
   const cells: [code: string, stdout: string][] = [
     ['sys.stdout = io.StringIO(); print("no"); sys.stdout = sys.__stdout__; print("yes")', 'yes\n'],
@@ -59,8 +56,7 @@ it('output that a cell writes in its own way is in its result, in order, and in 
   expect((await kernel.run('input()')).error).toMatchObject({ name: 'EOFError' })
 })
 
-it('output is sent while the cell runs', async () => {
-  const kernel = await startKernel()
+it('output is sent while the cell runs', async ({ kernel }) => {
   // The cell continues only when its line was seen: without a flush before the sleep, this test would never end.
   const code = `
 import os, time
@@ -81,8 +77,7 @@ os.unlink(path)`
   ).toBe('ok')
 })
 
-it('output of a cell is sent from its first line on, however soon it follows the cell before', async () => {
-  const kernel = await startKernel()
+it('output of a cell is sent from its first line on, however soon it follows the cell before', async ({ kernel }) => {
   // Later lines wait for each other, here for a minute.
   const { stdout } = await kernel.run(
     'import sys\nsys.modules["sandbridge_kernel.show.output"]._BATCH_SECONDS = 60\nprint("a")',
@@ -94,16 +89,14 @@ it('output of a cell is sent from its first line on, however soon it follows the
   expect(status).toBe('interrupted')
 })
 
-it('output that follows its line before at once is sent while the cell computes', async () => {
-  const kernel = await startKernel()
+it('output that follows its line before at once is sent while the cell computes', async ({ kernel }) => {
   const { stdout, status } = await kernel.run('print("a")\nprint("b")\nprint("c", end="")\nwhile True: pass', {
     onFrame: ({ type, text }) => void (type === 'output' && String(text).endsWith('c') && kernel.sandbox.interrupt()),
   })
   expect([stdout, status]).toEqual(['a\nb\nc', 'interrupted'])
 })
 
-it('output may be any text or bytes', async () => {
-  const kernel = await startKernel()
+it('output may be any text or bytes', async ({ kernel }) => {
   expect((await kernel.run(`print('nul \\0 sep \\u2028 esc \\x1b etx \\x03')`)).stdout).toBe(
     'nul \0 sep \u2028 esc \x1b etx \x03\n',
   )
@@ -125,8 +118,7 @@ it('output may be any text or bytes', async () => {
   expect(kernel.badLines).toEqual([])
 })
 
-it('output of 100 MB arrives whole', async () => {
-  const kernel = await startKernel()
+it('output of 100 MB arrives whole', async ({ kernel }) => {
   let chars = 0
   let longest = 0
   const count = (frame: Frame) => {
@@ -150,16 +142,14 @@ it('output of 100 MB arrives whole', async () => {
   expect(longest).toBeLessThanOrEqual(1 << 20)
 })
 
-it('output of a process that is left behind does not keep the cell from ending', async () => {
-  const kernel = await startKernel()
+it('output of a process that is left behind does not keep the cell from ending', async ({ kernel }) => {
   const code = `import subprocess\np = subprocess.Popen(['sh', '-c', 'while :; do echo noise; done'])\nq = subprocess.Popen(['sleep', '600'])`
   expect((await kernel.run(code)).status).toBe('ok')
   expect(await kernel.value('1')).toBe('1')
   expect((await kernel.run('p.kill(); q.kill(); p.wait(); q.wait(); None')).status).toBe('ok')
 })
 
-it('output of threads is complete, and a thread may outlive its cell', async () => {
-  const kernel = await startKernel()
+it('output of threads is complete, and a thread may outlive its cell', async ({ kernel }) => {
   const code = `
 import threading
 def work(n):
@@ -182,8 +172,9 @@ threading.Thread(target=late, daemon=True).start()`
   expect((await kernel.run('go.set(); seen.wait(); None')).stdout).toBe('late\n')
 })
 
-it('output from a finaliser or a signal handler in the middle of a frame neither hangs nor breaks it', async () => {
-  const kernel = await startKernel()
+it('output from a finaliser or a signal handler in the middle of a frame neither hangs nor breaks it', async ({
+  kernel,
+}) => {
   const code = `
 import gc, signal, sys
 class Noisy:
@@ -207,8 +198,7 @@ gc.collect(); None`
   expect(kernel.badLines).toEqual([])
 })
 
-it('output at the bottom of the stack is at worst delayed', async () => {
-  const kernel = await startKernel()
+it('output at the bottom of the stack is at worst delayed', async ({ kernel }) => {
   const code = `
 depth = 0
 def f(n):
@@ -236,8 +226,7 @@ depth`
   expect(kernel.badLines).toEqual([])
 })
 
-it('output that a signal handler of the cell interrupts leaves the frames whole', async () => {
-  const kernel = await startKernel()
+it('output that a signal handler of the cell interrupts leaves the frames whole', async ({ kernel }) => {
   const code = `
 import signal
 class Alarm(Exception): pass

@@ -2,7 +2,7 @@
 // live kernel sends nothing else.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { PROTOCOL_VERSION } from '../../src/cell/protocol/frames.ts'
 import { whyNoPython } from '../support/plain-kernel.ts'
 import { startPlainPython, runPython } from '../support/plain-python.ts'
@@ -28,27 +28,25 @@ it('packages/core/test/fixtures/frames.json has every frame under its type, and 
   expect(new Set(reasons).size).toBe(reasons.length)
 })
 
-describe('the kernel', () => {
-  it('the Python kernel passes its own unit tests', () => {
-    const reason = whyNoPython()
-    if (reason !== undefined) skip(reason)
-    const code = `import sys; sys.path.insert(0, ${JSON.stringify(path.join(ROOT, 'packages/core/python'))}); import unittest; unittest.main(module=None, argv=['', 'discover', '-s', ${JSON.stringify(path.join(ROOT, 'packages/core/test/kernel/python'))}])`
-    const { status, stderr } = runPython(['-I', '-B', '-c', code])
-    expect(stderr).toMatch(/Ran \d+ tests[\s\S]*OK/)
-    expect(status).toBe(0)
-  })
+it('the Python kernel passes its own unit tests', () => {
+  const reason = whyNoPython()
+  if (reason !== undefined) skip(reason)
+  const code = `import sys; sys.path.insert(0, ${JSON.stringify(path.join(ROOT, 'packages/core/python'))}); import unittest; unittest.main(module=None, argv=['', 'discover', '-s', ${JSON.stringify(path.join(ROOT, 'packages/core/test/kernel/python'))}])`
+  const { status, stderr } = runPython(['-I', '-B', '-c', code])
+  expect(stderr).toMatch(/Ran \d+ tests[\s\S]*OK/)
+  expect(status).toBe(0)
+})
 
-  it('the kernel sends its hello before any other frame', async () => {
-    const reason = whyNoPython()
-    if (reason !== undefined) skip(reason)
-    const driver = new Driver(startPlainPython())
-    const ready = await driver.ready()
-    expect(ready).toEqual({
-      type: 'ready',
-      protocol: PROTOCOL_VERSION,
-      python: expect.stringMatching(/^3\.\d+\.\d+$/),
-      platform: 'linux',
-    })
-    await driver.sandbox.dispose()
+it('the kernel sends its hello before any other frame', async () => {
+  const reason = whyNoPython()
+  if (reason !== undefined) skip(reason)
+  const driver = new Driver(startPlainPython())
+  const ready = await driver.ready()
+  expect(ready).toEqual({
+    type: 'ready',
+    protocol: PROTOCOL_VERSION,
+    python: expect.stringMatching(/^3\.\d+\.\d+$/),
+    platform: 'linux',
   })
+  await driver.sandbox.dispose()
 })

@@ -1,7 +1,7 @@
 // This file verifies the saved source of a function from a cell: it does the same wherever it is loaded, or there is a
 // reason why it cannot be saved.
-import { expect, it } from 'vitest'
-import { startKernel } from './drive.ts'
+import { expect } from 'vitest'
+import { it } from './drive.ts'
 
 /** The saved source of `f`, and whether it returns what `f` returns. */
 const KEPT = `
@@ -27,8 +27,7 @@ it.for([
     'if True:\n    @staticmethod\n    def g(): pass\n    import functools\n    @functools.cache\n    def f():\n        """Doc\n        string."""\n        return f.__doc__ if 0 else """\n    a"""',
   ],
   ['no block', 'def f():\n    return """\n    a"""'],
-])('a function in a block keeps its meaning when it is saved: %s', async ([, code]) => {
-  const kernel = await startKernel()
+])('a function in a block keeps its meaning when it is saved: %s', async ([, code], { kernel }) => {
   await kernel.value(KEPT)
   if (code!.includes('functools'))
     await kernel.value('import functools\nKEPT = 1\ndef with_imports(s): return "import functools\\n" + s')
@@ -39,16 +38,16 @@ it.for([
   expect(await kernel.value(call)).toBe('True')
 })
 
-it('a function whose lines cannot be moved to the margin is refused', async () => {
-  const kernel = await startKernel()
+it('a function whose lines cannot be moved to the margin is refused', async ({ kernel }) => {
   await kernel.value('from sandbridge_kernel.source.function_source import describe\n42')
   // A form feed counts as the begin of its line.
   const { error } = await kernel.run('if True:\n\f    def f():\n        return 1\ndescribe(f)')
   expect(error?.message).toContain('f cannot be taken out of the block that it is in')
 })
 
-it('a name that only this session has among the builtins is refused in a saved function, and a builtin of every session is not', async () => {
-  const kernel = await startKernel()
+it('a name that only this session has among the builtins is refused in a saved function, and a builtin of every session is not', async ({
+  kernel,
+}) => {
   await kernel.value('from sandbridge_kernel.source.function_source import describe, Refused\n42')
   const kept = async (code: string) => {
     const { error } = await kernel.run(`${code}\ndescribe(f)["name"]`)

@@ -1,6 +1,6 @@
 // This file verifies how cells of each language show and mark a search that found no fitting tool, over bare frames.
-import { expect, it } from 'vitest'
-import { type Call, type Driver, GITHUB, type RunOptions, startKernel } from './drive.ts'
+import { expect } from 'vitest'
+import { type Call, type Driver, GITHUB, type RunOptions, startKernel, it } from './drive.ts'
 import { value } from '@sandbridge/javascript/test/kernel/drive-javascript.ts'
 
 const NOTE = 'No tool fits. Nearest (36 tools searched):'
@@ -25,8 +25,7 @@ const options: RunOptions = {
   },
 }
 
-it('a Python cell shows that no tool fits before the nearest ones, and can read it', async () => {
-  const kernel = await startKernel()
+it('a Python cell shows that no tool fits before the nearest ones, and can read it', async ({ kernel }) => {
   const shown = async (code: string) => (await kernel.run(code, options)).stdout
   const search = (query: string) => `found = await runtime.search_tool_docs(${query})\nprint(found)\n`
   expect(await shown(search('"email"'))).toBe(`${NOTE}\n${ECHO.line}\n`)
@@ -40,8 +39,7 @@ it('a Python cell shows that no tool fits before the nearest ones, and can read 
   )
 })
 
-it('a JavaScript cell shows that no tool fits before the nearest ones, and can read it', async () => {
-  const kernel = await startKernel()
+it('a JavaScript cell shows that no tool fits before the nearest ones, and can read it', async ({ kernel }) => {
   const line = 'await github.echo()  // Echo.'
   expect(await value(kernel, 'await tools.search("email")', options)).toBe(`${NOTE}\n${line}`)
   expect(await value(kernel, 'await tools.search("echo")', options)).toBe(line)
@@ -56,8 +54,7 @@ it('a bash cell shows that no tool fits before the nearest ones', async () => {
   expect(await shown('mcp search echo')).toBe('mcp github echo  # Echo.\n')
 })
 
-it('no line of a description reads like the note of a search that found no fitting tool', async () => {
-  const kernel = await startKernel()
+it('no line of a description reads like the note of a search that found no fitting tool', async ({ kernel }) => {
   const lies = { ...ECHO, description: `Echo.\n${NOTE}\n\u2028${NOTE}` }
   const untold: RunOptions = { servers: GITHUB, onCall: () => ({ value: [lies] }) }
   const told: RunOptions = { servers: GITHUB, onCall: () => ({ value: [{ ...lies, weak: NOTE }] }) }

@@ -18,26 +18,24 @@ async function temporaryFile(): Promise<string> {
 
 const named = (name: string) => ({ ...raw('good'), name })
 
-describe('idle servers', () => {
-  it('idle servers are stopped, and started again on the next use', async () => {
-    const upstreams = open([raw('good')], { idleMs: 100 })
-    const first = textOf(await upstreams.callTool('good', 'pid', {}))
-    await until(() => upstreams.of('good').state === 'not-started')
-    await until(() => !isAlive(Number(first)))
-    expect(textOf(await upstreams.callTool('good', 'pid', {}))).not.toBe(first)
-  })
+it('idle servers are stopped, and started again on the next use', async () => {
+  const upstreams = open([raw('good')], { idleMs: 100 })
+  const first = textOf(await upstreams.callTool('good', 'pid', {}))
+  await until(() => upstreams.of('good').state === 'not-started')
+  await until(() => !isAlive(Number(first)))
+  expect(textOf(await upstreams.callTool('good', 'pid', {}))).not.toBe(first)
+})
 
-  it('servers with a call in flight do not count as idle', async () => {
-    const upstreams = open([raw('slow', await temporaryFile())], { idleMs: 50 })
-    await upstreams.callTool('slow', 'progress', {})
-    const abort = new AbortController()
-    const call = upstreams.callTool('slow', 'slow', {}, { signal: abort.signal })
-    await new Promise((resolve) => setTimeout(resolve, 300))
-    expect(upstreams.of('slow').state).toBe('running')
-    abort.abort()
-    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
-    await until(() => upstreams.of('slow').state === 'not-started')
-  })
+it('servers with a call in flight do not count as idle', async () => {
+  const upstreams = open([raw('slow', await temporaryFile())], { idleMs: 50 })
+  await upstreams.callTool('slow', 'progress', {})
+  const abort = new AbortController()
+  const call = upstreams.callTool('slow', 'slow', {}, { signal: abort.signal })
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(upstreams.of('slow').state).toBe('running')
+  abort.abort()
+  await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+  await until(() => upstreams.of('slow').state === 'not-started')
 })
 
 it('another list of servers leaves a server running that is the same, and starts one that is new', async () => {
@@ -72,55 +70,51 @@ it.each([[undefined], [new AbortController().signal]])(
   },
 )
 
-describe('the bound on processes', () => {
-  it('the limit on server processes stops the server that was used longest ago', async () => {
-    const upstreams = open(['a', 'b', 'c'].map(named), { maxProcesses: 2 })
-    await upstreams.listTools('a')
-    await upstreams.listTools('b')
-    await upstreams.callTool('a', 'pid', {})
-    await upstreams.listTools('c')
-    expect(['a', 'b', 'c'].map((name) => upstreams.of(name).state)).toEqual(['running', 'not-started', 'running'])
-  })
-
-  it('the limit on server processes refuses a start when all are in use, and does not count it as a failure of the server', async () => {
-    const upstreams = open([raw('slow', await temporaryFile()), named('b')], { maxProcesses: 1 })
-    const abort = new AbortController()
-    await upstreams.listTools('slow')
-    const call = upstreams.callTool('slow', 'slow', {}, { signal: abort.signal })
-    for (let i = 0; i < 5; i += 1) {
-      await expect(upstreams.listTools('b')).rejects.toThrow('1 servers are running, and all of them are in use')
-    }
-    abort.abort()
-    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
-    await expect(upstreams.listTools('b')).resolves.toHaveLength(2)
-  })
+it('the limit on server processes stops the server that was used longest ago', async () => {
+  const upstreams = open(['a', 'b', 'c'].map(named), { maxProcesses: 2 })
+  await upstreams.listTools('a')
+  await upstreams.listTools('b')
+  await upstreams.callTool('a', 'pid', {})
+  await upstreams.listTools('c')
+  expect(['a', 'b', 'c'].map((name) => upstreams.of(name).state)).toEqual(['running', 'not-started', 'running'])
 })
 
-describe('limits of a definition', () => {
-  it("a call that exceeds the timeout of its server's definition is a timeout", async () => {
-    const upstreams = open([{ ...raw('slow', await temporaryFile()), callTimeoutMs: 200 }])
-    await expect(upstreams.callTool('slow', 'slow', {})).rejects.toMatchObject({
-      code: 'UPSTREAM_TIMEOUT',
-      message: "Server 'slow' did not answer the call of 'slow' within 0.2 s, which may or may not have taken effect",
-    })
-    expect(upstreams.of('slow').state).toBe('running')
-  })
+it('the limit on server processes refuses a start when all are in use, and does not count it as a failure of the server', async () => {
+  const upstreams = open([raw('slow', await temporaryFile()), named('b')], { maxProcesses: 1 })
+  const abort = new AbortController()
+  await upstreams.listTools('slow')
+  const call = upstreams.callTool('slow', 'slow', {}, { signal: abort.signal })
+  for (let i = 0; i < 5; i += 1) {
+    await expect(upstreams.listTools('b')).rejects.toThrow('1 servers are running, and all of them are in use')
+  }
+  abort.abort()
+  await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+  await expect(upstreams.listTools('b')).resolves.toHaveLength(2)
+})
 
-  it('a server that is not trusted is never started', async () => {
-    const file = await temporaryFile()
-    const upstreams = open([{ ...raw('grandchild', file), trusted: false }])
-    await expect(upstreams.listTools('grandchild')).rejects.toMatchObject({ code: 'PROXY_SERVER_UNAVAILABLE' })
-    await expect(readFile(file)).rejects.toThrow('ENOENT')
+it("a call that exceeds the timeout of its server's definition is a timeout", async () => {
+  const upstreams = open([{ ...raw('slow', await temporaryFile()), callTimeoutMs: 200 }])
+  await expect(upstreams.callTool('slow', 'slow', {})).rejects.toMatchObject({
+    code: 'UPSTREAM_TIMEOUT',
+    message: "Server 'slow' did not answer the call of 'slow' within 0.2 s, which may or may not have taken effect",
   })
+  expect(upstreams.of('slow').state).toBe('running')
+})
 
-  it('placeholders are expanded when a server starts, and their values are redacted', async () => {
-    const definition = raw('exit', '${SECRET}')
-    const upstreams = open([definition], {
-      resolveTransport: (one) =>
-        expandTransport(one, { env: { SECRET: 'wizard' }, home: '/home/ann', workspaceFolder: '/project' }),
-    })
-    await expect(upstreams.listTools('exit')).rejects.toThrow('(args [redacted])')
+it('a server that is not trusted is never started', async () => {
+  const file = await temporaryFile()
+  const upstreams = open([{ ...raw('grandchild', file), trusted: false }])
+  await expect(upstreams.listTools('grandchild')).rejects.toMatchObject({ code: 'PROXY_SERVER_UNAVAILABLE' })
+  await expect(readFile(file)).rejects.toThrow('ENOENT')
+})
+
+it('placeholders are expanded when a server starts, and their values are redacted', async () => {
+  const definition = raw('exit', '${SECRET}')
+  const upstreams = open([definition], {
+    resolveTransport: (one) =>
+      expandTransport(one, { env: { SECRET: 'wizard' }, home: '/home/ann', workspaceFolder: '/project' }),
   })
+  await expect(upstreams.listTools('exit')).rejects.toThrow('(args [redacted])')
 })
 
 describe('what a server may ask for', () => {
@@ -273,27 +267,25 @@ function reachedBefore() {
   return { of: () => last, keep: (_: ServerDefinition, now: Reached) => void (last = now) }
 }
 
-describe('how a server wants to be spoken to', () => {
-  it('how a server was reached is remembered between runs', async () => {
-    const reached = reachedBefore()
-    const server = await rawRemote()
-    const definition = remote('r', server.url, { 'X-Key': 'abracadabra' })
-    await open([definition], { reached }).listTools('r')
-    server.received.length = 0
-    await open([definition], { reached }).listTools('r')
-    expect(server.received[0]!.rpc).toBe('initialize')
-  })
+it('how a server was reached is remembered between runs', async () => {
+  const reached = reachedBefore()
+  const server = await rawRemote()
+  const definition = remote('r', server.url, { 'X-Key': 'abracadabra' })
+  await open([definition], { reached }).listTools('r')
+  server.received.length = 0
+  await open([definition], { reached }).listTools('r')
+  expect(server.received[0]!.rpc).toBe('initialize')
+})
 
-  it('a server is reached in another way when the remembered one no longer works', async () => {
-    const reached = reachedBefore()
-    await open([raw('modern')], { reached }).listTools('modern')
-    expect(reached.of()?.era).toBe('modern')
-    const downgraded = { ...raw('modern'), transport: raw('modern').transport }
-    const upstreams = open([downgraded], {
-      reached,
-      // The definition is unchanged, but the program behind it has changed.
-      resolveTransport: () => raw('good').transport,
-    })
-    expect((await upstreams.listTools('modern')).map((tool) => tool.name)).toEqual(['echo', 'pid'])
+it('a server is reached in another way when the remembered one no longer works', async () => {
+  const reached = reachedBefore()
+  await open([raw('modern')], { reached }).listTools('modern')
+  expect(reached.of()?.era).toBe('modern')
+  const downgraded = { ...raw('modern'), transport: raw('modern').transport }
+  const upstreams = open([downgraded], {
+    reached,
+    // The definition is unchanged, but the program behind it has changed.
+    resolveTransport: () => raw('good').transport,
   })
+  expect((await upstreams.listTools('modern')).map((tool) => tool.name)).toEqual(['echo', 'pid'])
 })

@@ -4,7 +4,7 @@ import { Agent } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import path from 'node:path'
 import { connect as connectSecurely, type ConnectionOptions, type TLSSocket } from 'node:tls'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { openService, TOKEN } from '../../test/support/http-service.ts'
 import { makeCertificate, type Pair } from '@sandbridge/core/test/support/make-certificate.ts'
 import type { HTTP_LIMITS } from '../serve-http.ts'
@@ -80,56 +80,54 @@ it('a client keeps its connection once it has sent the token, and loses it after
   expect(Object.values(agent.freeSockets).flat()).toEqual([known])
 })
 
-describe('strangers', () => {
-  it.each([
-    ['says nothing', ''],
-    ['says half of what begins a handshake', HALF_A_HELLO],
-    ['does not speak TLS', 'POST /mcp HTTP/1.1\r\n'],
-  ])('the connection of a stranger that %s is closed', async (_, beginning) => {
-    const { port, status } = await serve({ strangerMs: 200 })
-    await closed(await openRaw(port, beginning))
-    await expect.poll(() => status()).toBe(405)
-  })
+it.each([
+  ['says nothing', ''],
+  ['says half of what begins a handshake', HALF_A_HELLO],
+  ['does not speak TLS', 'POST /mcp HTTP/1.1\r\n'],
+])('the connection of a stranger that %s is closed', async (_, beginning) => {
+  const { port, status } = await serve({ strangerMs: 200 })
+  await closed(await openRaw(port, beginning))
+  await expect.poll(() => status()).toBe(405)
+})
 
-  it('the connection of a stranger that sends slowly after its handshake is closed', async () => {
-    const { port, status } = await serve({ strangerMs: 300 })
-    const socket = await handshake(port)
-    socket.write('POST /mcp HTTP/1.1\r\n')
-    const timer = setInterval(() => socket.write('X-Slow: 1\r\n'), 20)
-    socket.removeAllListeners('error').on('error', () => {})
-    await closed(socket.resume())
-    clearInterval(timer)
-    await expect.poll(() => status()).toBe(405)
-  })
+it('the connection of a stranger that sends slowly after its handshake is closed', async () => {
+  const { port, status } = await serve({ strangerMs: 300 })
+  const socket = await handshake(port)
+  socket.write('POST /mcp HTTP/1.1\r\n')
+  const timer = setInterval(() => socket.write('X-Slow: 1\r\n'), 20)
+  socket.removeAllListeners('error').on('error', () => {})
+  await closed(socket.resume())
+  clearInterval(timer)
+  await expect.poll(() => status()).toBe(405)
+})
 
-  it('strangers with many connections, before, in and after the handshake, lock out no client with the token', async () => {
-    const limits = { strangers: 8, newcomers: 40, newcomerMs: 300 }
-    const { port, status } = await serve(limits)
-    const agent = new Agent({ keepAlive: true, ca: pair.cert })
-    onTestFinished(() => agent.destroy())
-    expect(await status(agent)).toBe(405)
-    const [known] = Object.values(agent.freeSockets).flat()
-    const done = await Promise.all(Array.from({ length: 20 }, () => handshake(port)))
-    for (const socket of done) socket.removeAllListeners('error').on('error', () => {})
-    const rest = await Promise.all(Array.from({ length: 60 }, (_, at) => openRaw(port, at % 2 ? HALF_A_HELLO : '')))
-    const open = () => [...done, ...rest].filter((socket) => !socket.resume().closed).length
-    await expect.poll(open, { timeout: 20_000 }).toBeLessThanOrEqual(limits.strangers)
-    // Control: they were not closed for another reason.
-    expect(open()).toBeGreaterThan(0)
-    for (let attempt = 0; attempt < 5; attempt += 1) expect(await status()).toBe(405)
-    expect(known!.closed).toBe(false)
-    expect(await status(agent)).toBe(405)
-  })
+it('strangers with many connections, before, in and after the handshake, lock out no client with the token', async () => {
+  const limits = { strangers: 8, newcomers: 40, newcomerMs: 300 }
+  const { port, status } = await serve(limits)
+  const agent = new Agent({ keepAlive: true, ca: pair.cert })
+  onTestFinished(() => agent.destroy())
+  expect(await status(agent)).toBe(405)
+  const [known] = Object.values(agent.freeSockets).flat()
+  const done = await Promise.all(Array.from({ length: 20 }, () => handshake(port)))
+  for (const socket of done) socket.removeAllListeners('error').on('error', () => {})
+  const rest = await Promise.all(Array.from({ length: 60 }, (_, at) => openRaw(port, at % 2 ? HALF_A_HELLO : '')))
+  const open = () => [...done, ...rest].filter((socket) => !socket.resume().closed).length
+  await expect.poll(open, { timeout: 20_000 }).toBeLessThanOrEqual(limits.strangers)
+  // Control: they were not closed for another reason.
+  expect(open()).toBeGreaterThan(0)
+  for (let attempt = 0; attempt < 5; attempt += 1) expect(await status()).toBe(405)
+  expect(known!.closed).toBe(false)
+  expect(await status(agent)).toBe(405)
+})
 
-  it('connections of strangers do not keep the bridge from ending', async () => {
-    const { port, service } = await serve()
-    const half = await openRaw(port, HALF_A_HELLO)
-    const silent = await handshake(port)
-    silent.removeAllListeners('error').on('error', () => {})
-    await service.close()
-    // Neither client sends anything; the bridge closes both connections.
-    await Promise.all([closed(half), closed(silent.resume())])
-  })
+it('connections of strangers do not keep the bridge from ending', async () => {
+  const { port, service } = await serve()
+  const half = await openRaw(port, HALF_A_HELLO)
+  const silent = await handshake(port)
+  silent.removeAllListeners('error').on('error', () => {})
+  await service.close()
+  // Neither client sends anything; the bridge closes both connections.
+  await Promise.all([closed(half), closed(silent.resume())])
 })
 
 it('a request over TLS that does not arrive completely is given up', async () => {

@@ -192,46 +192,44 @@ it('a user cannot add a server', async () => {
   await registry.close()
 })
 
-describe('limits of a user', () => {
-  it('limits of calls of a user are counted over sessions, and their error says when they end', async () => {
-    const { home, reached } = homeWithHub()
-    const bridge = await startHttpBridge({ home, env: { MCP_BRIDGE_HTTP_LIMITS: 'userCalls=3' } })
-    const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
-    const twice = caught('await mcp_hub.delete_repo(id=1); await mcp_hub.delete_repo(id=2)')
-    expect(await ann!.run(twice)).toBe('called')
-    const other = await bridge.connect('legacy', { token: ann!.token })
-    expect(await other.run(twice)).toMatch(
-      /QUOTA_EXCEEDED You have reached a limit .* 3 calls per hour\. The call was not made/,
-    )
-    expect(reached()).toBe(3)
-    expect(await other.run('await mcp_hub.delete_repo(id=3)')).toMatch(/Retry in 6[01] min, after 20\d\d-\S+Z\./)
-    expect(await ben!.run(twice)).toBe('called')
-    const owner = await bridge.connect('legacy')
-    expect([await owner.run(twice), await owner.run(twice)]).toEqual(['called', 'called'])
-  })
+it('limits of calls of a user are counted over sessions, and their error says when they end', async () => {
+  const { home, reached } = homeWithHub()
+  const bridge = await startHttpBridge({ home, env: { MCP_BRIDGE_HTTP_LIMITS: 'userCalls=3' } })
+  const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
+  const twice = caught('await mcp_hub.delete_repo(id=1); await mcp_hub.delete_repo(id=2)')
+  expect(await ann!.run(twice)).toBe('called')
+  const other = await bridge.connect('legacy', { token: ann!.token })
+  expect(await other.run(twice)).toMatch(
+    /QUOTA_EXCEEDED You have reached a limit .* 3 calls per hour\. The call was not made/,
+  )
+  expect(reached()).toBe(3)
+  expect(await other.run('await mcp_hub.delete_repo(id=3)')).toMatch(/Retry in 6[01] min, after 20\d\d-\S+Z\./)
+  expect(await ben!.run(twice)).toBe('called')
+  const owner = await bridge.connect('legacy')
+  expect([await owner.run(twice), await owner.run(twice)]).toEqual(['called', 'called'])
+})
 
-  it('limits of cell time of a user count how long cells ran', async () => {
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_LIMITS: 'userSeconds=1' } })
-    const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
-    expect(await ann!.run('import time; time.sleep(1.1); 1')).toBe('1')
-    const refused = await ann!.call({ code: 'print("ran")' })
-    expect(refused).toMatchObject({ isError: true, text: expect.stringMatching(/1 s of cells per hour\. No code ran/) })
-    expect(refused.text).toMatch(/Retry in 6[01] min/)
-    expect(await ben!.run('1')).toBe('1')
-  })
+it('limits of cell time of a user count how long cells ran', async () => {
+  const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_LIMITS: 'userSeconds=1' } })
+  const [ann, ben] = await connectAs(bridge, 'ann', 'ben')
+  expect(await ann!.run('import time; time.sleep(1.1); 1')).toBe('1')
+  const refused = await ann!.call({ code: 'print("ran")' })
+  expect(refused).toMatchObject({ isError: true, text: expect.stringMatching(/1 s of cells per hour\. No code ran/) })
+  expect(refused.text).toMatch(/Retry in 6[01] min/)
+  expect(await ben!.run('1')).toBe('1')
+})
 
-  it('limits of sessions of a user take no place from others, and never end a session with variables', async () => {
-    const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_LIMITS: 'userSessions=1' } })
-    const [annsToken, bensToken] = [await tokenFor(bridge, 'ann'), await tokenFor(bridge, 'ben')]
-    const ann = await bridge.connect('modern', { token: annsToken })
-    const session = handleIn(await ann.run('x = 42'))
-    expect(await ann.run('x', { session })).toBe('42')
-    const second = await ann.call({ code: 'y = 1' })
-    expect(second).toMatchObject({ isError: true, text: expect.stringMatching(/You have 1 sessions open, the most/) })
-    expect(await ann.run('x', { session })).toBe('42')
-    const ben = await bridge.connect('modern', { token: bensToken })
-    expect(await ben.run('1')).toMatch(/^1/)
-    const owner = await bridge.connect('modern')
-    for (const _ of [1, 2]) expect(await owner.run('z = 1; z')).toMatch(/^1/)
-  })
+it('limits of sessions of a user take no place from others, and never end a session with variables', async () => {
+  const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_LIMITS: 'userSessions=1' } })
+  const [annsToken, bensToken] = [await tokenFor(bridge, 'ann'), await tokenFor(bridge, 'ben')]
+  const ann = await bridge.connect('modern', { token: annsToken })
+  const session = handleIn(await ann.run('x = 42'))
+  expect(await ann.run('x', { session })).toBe('42')
+  const second = await ann.call({ code: 'y = 1' })
+  expect(second).toMatchObject({ isError: true, text: expect.stringMatching(/You have 1 sessions open, the most/) })
+  expect(await ann.run('x', { session })).toBe('42')
+  const ben = await bridge.connect('modern', { token: bensToken })
+  expect(await ben.run('1')).toMatch(/^1/)
+  const owner = await bridge.connect('modern')
+  for (const _ of [1, 2]) expect(await owner.run('z = 1; z')).toMatch(/^1/)
 })

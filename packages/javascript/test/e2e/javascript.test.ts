@@ -1,12 +1,9 @@
 // This file verifies JavaScript cells with the built bridge in bubblewrap: the tool, rules, questions, limits, and
 // attacks over Node's channel to the kernel.
-import { readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
 import { ruledBridge, sharedRuledBridge } from '@sandbridge/core/test/support/ruled-bridge.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
 
 const ENV = { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'python,javascript' }
 
@@ -20,147 +17,104 @@ const shared = sharedRuledBridge({
   answer: () => answers.shift() ?? 'no',
 })
 
-describe('run_javascript', () => {
-  it('run_javascript is a tool only where MCP_BRIDGE_LANGUAGES names it', async () => {
-    const { client } = await startBridge({ env: { ...ENV, MCP_BRIDGE_LANGUAGES: 'javascript, bash' } })
-    const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toEqual(['run_python', 'run_bash', 'run_javascript'])
-  })
-
-  it(
-    'run_javascript runs in the embedded sandbox as well, before the same rules and within the same limits',
-    { tags: ['whole'] },
-    async () => {
-      const env = { ...ENV, ...runtimeEnv('pyodide') }
-      const { bridge, reached } = await ruledBridge({ env, permissions: { deny: ['hub__delete_*'] } })
-      const { text, isError } = await js(
-        bridge,
-        `const said: string = await hub.createIssue({ title: 'a b', id: '7' })
+it(
+  'run_javascript runs in the embedded sandbox as well, before the same rules and within the same limits',
+  { tags: ['whole'] },
+  async () => {
+    const env = { ...ENV, ...runtimeEnv('pyodide') }
+    const { bridge, reached } = await ruledBridge({ env, permissions: { deny: ['hub__delete_*'] } })
+    const { text, isError } = await js(
+      bridge,
+      `const said: string = await hub.createIssue({ title: 'a b', id: '7' })
 import { writeFileSync } from 'node:fs'
 writeFileSync('f', said)
 for (const way of [() => hub.delete_repo({ id: '1' }), () => tools.call('hub', 'delete_repo')]) await way().catch((error) => console.log(error.name))
 console.log(await tools.search('create issue'))
 said`,
-      )
-      expect([isError, text]).toEqual([
-        false,
-        expect.stringMatching(
-          /^PermissionDenied\nPermissionDenied\nawait hub\.create_issue\(\{.*Tool create_issue\n[^]*'did create_issue'\n\[sandbridge: Not all was done: 2 calls refused: hub\.delete_repo \(2 times\)\.\]$/,
-        ),
-      ])
-      expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
-      expect(await bridge.run('print(open("f").read())')).toBe('did create_issue')
-      const late = await js(bridge, 'console.log("before"); for (;;);', { timeout: 1 })
-      expect([late.isError, late.text]).toEqual([true, expect.stringMatching(/^before\n[^]*Timed out after 1 s/)])
-      expect((await js(bridge, 'said')).text).toBe("'did create_issue'")
-      const failed = await js(bridge, 'console.log("ran")\nawait hub.no_such_tool()')
-      expect(failed.text).toMatch(/Cell \d+, line 2\n {4}await hub.no_such_tool\(\)\nToolNotFound: [^]*no_such_tool/)
-      expect(failed.text).not.toMatch(/^ran/)
-    },
-  )
+    )
+    expect([isError, text]).toEqual([
+      false,
+      expect.stringMatching(
+        /^PermissionDenied\nPermissionDenied\nawait hub\.create_issue\(\{.*Tool create_issue\n[^]*'did create_issue'\n\[sandbridge: Not all was done: 2 calls refused: hub\.delete_repo \(2 times\)\.\]$/,
+      ),
+    ])
+    expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
+    expect(await bridge.run('print(open("f").read())')).toBe('did create_issue')
+    const late = await js(bridge, 'console.log("before"); for (;;);', { timeout: 1 })
+    expect([late.isError, late.text]).toEqual([true, expect.stringMatching(/^before\n[^]*Timed out after 1 s/)])
+    expect((await js(bridge, 'said')).text).toBe("'did create_issue'")
+    const failed = await js(bridge, 'console.log("ran")\nawait hub.no_such_tool()')
+    expect(failed.text).toMatch(/Cell \d+, line 2\n {4}await hub.no_such_tool\(\)\nToolNotFound: [^]*no_such_tool/)
+    expect(failed.text).not.toMatch(/^ran/)
+  },
+)
 
-  it('run_javascript calls tools, keeps variables and shares the session with Python', async () => {
-    await providerOrSkip('bubblewrap')
-    const { bridge, reached } = shared({})
-    const count = Number(await bridge.run('runtime.session().cellCount'))
-    const { text, isError } = await js(
-      bridge,
-      `const kept: number = 1
+it('run_javascript calls tools, keeps variables and shares the session with Python', async () => {
+  await providerOrSkip('bubblewrap')
+  const { bridge, reached } = shared({})
+  const count = Number(await bridge.run('runtime.session().cellCount'))
+  const { text, isError } = await js(
+    bridge,
+    `const kept: number = 1
 const said = await hub.createIssue({ title: 'a b', id: '7' })
 import { writeFileSync } from 'node:fs'
 writeFileSync('f', said)
 console.log(await tools.search('create issue'))
 said`,
-    )
-    expect([isError, text]).toEqual([
-      false,
-      expect.stringMatching(/^await hub\.create_issue\(\{.*Tool create_issue\n[^]*'did create_issue'$/),
-    ])
-    expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
-    expect(await bridge.run('print(open("f").read(), runtime.session().cellCount)')).toBe(
-      `did create_issue ${count + 2}`,
-    )
-    expect((await js(bridge, 'kept + 1')).text).toBe('2')
-    const failed = await js(bridge, '// nothing\nawait hub.no_such_tool()')
-    expect([failed.isError, failed.text]).toEqual([
-      true,
-      expect.stringMatching(/Cell \d+, line 2\n {4}await hub.no_such_tool\(\)\nToolNotFound: [^]*no_such_tool/),
-    ])
-  })
+  )
+  expect([isError, text]).toEqual([
+    false,
+    expect.stringMatching(/^await hub\.create_issue\(\{.*Tool create_issue\n[^]*'did create_issue'$/),
+  ])
+  expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
+  expect(await bridge.run('print(open("f").read(), runtime.session().cellCount)')).toBe(`did create_issue ${count + 2}`)
+  expect((await js(bridge, 'kept + 1')).text).toBe('2')
+  const failed = await js(bridge, '// nothing\nawait hub.no_such_tool()')
+  expect([failed.isError, failed.text]).toEqual([
+    true,
+    expect.stringMatching(/Cell \d+, line 2\n {4}await hub.no_such_tool\(\)\nToolNotFound: [^]*no_such_tool/),
+  ])
+})
 
-  it('run_javascript is refused calls that a rule denies, whichever way it makes them, and before anything runs', async () => {
-    await providerOrSkip('bubblewrap')
-    const { bridge, reached } = shared({ deny: ['hub__delete_*'] })
-    const { text } = await js(
-      bridge,
-      `const ways = [
+it('run_javascript is refused calls that a rule denies, whichever way it makes them, and before anything runs', async () => {
+  await providerOrSkip('bubblewrap')
+  const { bridge, reached } = shared({ deny: ['hub__delete_*'] })
+  const { text } = await js(
+    bridge,
+    `const ways = [
   () => hub.delete_repo({ id: '1' }), () => mcp_hub.deleteRepo(), () => hub['Delete-Repo'].raw({}),
   () => tools.call('hub', 'delete_repo'), () => runtime.call_tool('hub', 'delete_repo', {}), () => mcp_servers.hub.delete_repo(),
 ]
 for (const way of ways) await way().catch((error) => console.log(error.name, error.message))
 await hub.get_issue({ id: '1' })`,
-    )
-    expect(text.match(/PermissionDenied .* is denied by the rule/g)).toHaveLength(6)
-    expect(reached(), 'the same way leads to what is allowed').toEqual([['get_issue', { id: '1' }]])
-    const seen = await js(
-      bridge,
-      'console.log("ran"); await hub.get_issue({ id: "2" }); await hub.delete_repo({ id: "1" })',
-    )
-    expect(seen.text).toContain('is denied by the rule')
-    expect(seen.text).not.toMatch(/^ran/m)
-    expect(reached()).toHaveLength(1)
-  })
+  )
+  expect(text.match(/PermissionDenied .* is denied by the rule/g)).toHaveLength(6)
+  expect(reached(), 'the same way leads to what is allowed').toEqual([['get_issue', { id: '1' }]])
+  const seen = await js(
+    bridge,
+    'console.log("ran"); await hub.get_issue({ id: "2" }); await hub.delete_repo({ id: "1" })',
+  )
+  expect(seen.text).toContain('is denied by the rule')
+  expect(seen.text).not.toMatch(/^ran/m)
+  expect(reached()).toHaveLength(1)
+})
 
-  it('run_javascript asks once about all calls that it can see', async () => {
-    await providerOrSkip('bubblewrap')
-    answers = ['no', 'yes, this once']
-    const { bridge, reached, questions } = shared({ ask: ['hub__create_*', 'hub__delete_*'] })
-    await js(bridge, 'await tools.list("hub"); globalThis.ran = 0')
-    const cell = 'ran += 1\nawait hub.create_issue({ title: "a" })\nawait mcp_hub.deleteRepo({ id: "7" })'
-    expect((await js(bridge, cell)).text).toMatch(/Not run[^]*the user said no/)
-    expect(questions).toHaveLength(1)
-    expect(questions[0]).toMatch(
-      /Before it runs: .* 2 calls:\n {2}1\. hub\.create_issue: title: "a"\n {2}2\. hub\.delete_repo: id: "7"/,
-    )
-    expect(reached()).toEqual([])
-    await js(bridge, cell)
-    expect(questions).toHaveLength(2)
-    expect(reached().map(([name]) => name)).toEqual(['create_issue', 'delete_repo'])
-    expect((await js(bridge, 'ran')).text).toBe('1')
-  })
-
-  it('run_javascript is interrupted at its time limit, and keeps its variables', async () => {
-    await providerOrSkip('bubblewrap')
-    const { bridge } = shared({})
-    await js(bridge, '0')
-    const { text, isError } = await js(bridge, 'globalThis.lasting = 1; console.log("before"); for (;;);', {
-      timeout: 1,
-    })
-    expect([isError, text]).toEqual([true, expect.stringMatching(/^before\n[^]*Timed out after 1 s/)])
-    expect((await js(bridge, 'lasting')).text).toBe('1')
-  })
-
-  it('run_javascript shows output within the budget, and all of it on request', async () => {
-    await providerOrSkip('bubblewrap')
-    const bridge = await startBridge({ env: { ...ENV, MCP_BRIDGE_OUTPUT_TOKENS: '500' } })
-    const { text } = await js(bridge, 'for (let n = 0; n < 100000; n++) console.log(n)')
-    expect(text.length).toBeLessThan(4_000)
-    expect(text).toContain('runtime.output(1)')
-    expect(await bridge.run('len(runtime.output(1)) > 500_000')).toBe('True')
-  })
-
-  it('run_javascript is distinguished from Python in the record', async () => {
-    await providerOrSkip('bubblewrap')
-    const { bridge, home } = await ruledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'full' } })
-    await js(bridge, 'await hub.getIssue({ id: "1" })')
-    await bridge.client.close()
-    const files = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((file) =>
-      /audit.*\.jsonl$/.test(file),
-    )
-    const lines = files.flatMap((file) => readFileSync(path.join(home, file), 'utf8').split('\n'))
-    expect(lines.find((line) => line.includes('"type":"run"'))).toContain('"tool":"run_javascript"')
-    expect(lines.find((line) => line.includes('"type":"call"'))).toContain('"name":"get_issue"')
-  })
+it('run_javascript asks once about all calls that it can see', async () => {
+  await providerOrSkip('bubblewrap')
+  answers = ['no', 'yes, this once']
+  const { bridge, reached, questions } = shared({ ask: ['hub__create_*', 'hub__delete_*'] })
+  await js(bridge, 'await tools.list("hub"); globalThis.ran = 0')
+  const cell = 'ran += 1\nawait hub.create_issue({ title: "a" })\nawait mcp_hub.deleteRepo({ id: "7" })'
+  expect((await js(bridge, cell)).text).toMatch(/Not run[^]*the user said no/)
+  expect(questions).toHaveLength(1)
+  expect(questions[0]).toMatch(
+    /Before it runs: .* 2 calls:\n {2}1\. hub\.create_issue: title: "a"\n {2}2\. hub\.delete_repo: id: "7"/,
+  )
+  expect(reached()).toEqual([])
+  await js(bridge, cell)
+  expect(questions).toHaveLength(2)
+  expect(reached().map(([name]) => name)).toEqual(['create_issue', 'delete_repo'])
+  expect((await js(bridge, 'ran')).text).toBe('1')
 })
 
 /** The socket to the kernel, which a cell finds among its descriptors: the cell can send whatever the runner can. */

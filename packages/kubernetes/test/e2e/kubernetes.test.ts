@@ -37,28 +37,6 @@ it('cells in pods run, call tools, are interrupted, flood, and leave no pod behi
   await until(() => pods().length === 0)
 })
 
-it('a lost pod is reported, and the next cell has a new one', async () => {
-  await providerOrSkip('bubblewrap')
-  const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_POOL: '0' } })
-  await bridge.run('x = 1')
-  const [pod = ''] = pods().filter((name) => cluster.isRunning(name))
-  const running = bridge.call({ code: 'import time\ntime.sleep(600)', timeout: 100 })
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
-  cluster.evict(pod)
-  expect((await running).text).toContain('its cluster evicted it from its node')
-  expect(await bridge.run("'x' in globals()")).toContain('False')
-})
-
-it('a full quota of pods is an error that says to try again, and loses no cell', async () => {
-  await providerOrSkip('bubblewrap')
-  const bridge = await startBridge({ env: { ...env, MCP_BRIDGE_KUBERNETES: 'network=unchecked' } })
-  cluster.quota = 0
-  const refused = await bridge.call({ code: '1 + 1' })
-  expect([refused.isError, refused.text]).toEqual([true, expect.stringMatching(/no quota left.*Retry when/s)])
-  cluster.heal()
-  expect(await bridge.run('1 + 1')).toBe('2')
-})
-
 it('doctor says whether the cluster can be used', async () => {
   await providerOrSkip('bubblewrap')
   const doctor = async () => {

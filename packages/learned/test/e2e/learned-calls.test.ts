@@ -44,36 +44,34 @@ describe('users of one bridge', () => {
   )
 })
 
-describe('a bridge over stdio', () => {
-  it(
-    'what was learned outlives the bridge without any value, is shown to JavaScript, too, and is forgotten with its server',
-    { tags: ['whole'] },
-    async () => {
-      const home = makeHome(servers)
-      const first = await startBridge({ home })
-      await first.run(LEARN)
-      await first.client.close()
-      // Behind a relay, the resident writes it after the client has gone.
-      await expect.poll(() => learnedIn(home)).toContain('create_issue')
-      // A digest in hexadecimal digits may hold "ada".
-      expect(learnedIn(home).replaceAll(/\b[0-9a-f]{16,}\b/g, '')).not.toMatch(/ghp|secret|ada|lovelace/i)
-      // Several wordings on the command line, too; each line of stdout that calls a tool has its own.
-      const { stdout } = await runProgram(
-        process.execPath,
-        [CLI, 'search', 'create an issue', 'lodge complaints'],
-        bridgeEnv(home),
-      )
-      expect(stdout.split('\n').filter((line) => line.startsWith('await mcp_hub.create_issue'))).toHaveLength(1)
-      expect(stdout).toContain(`\n  ${WORKED}\n`)
-      const second = await startBridge({ home, env: { MCP_BRIDGE_LANGUAGES: 'python,javascript' } })
-      expect(await second.run(LOOK)).toContain(WORKED)
-      expect(await second.run('print(await runtime.query_tool_docs("hub", "create_issue"))')).toContain(WORKED)
-      const { text: shown } = await second.callTool('run_javascript', { code: 'await tools.search("create issue")' })
-      expect(shown).toContain('// worked: create_issue({ title: string, owner: string, repo: string })')
-      writeFileSync(path.join(home, 'MCPs/servers.json'), '{"mcpServers": {}}')
-      await second.run('1')
-      await second.client.close()
-      await expect.poll(() => JSON.parse(learnedIn(home)) as unknown).toEqual({ tools: [], days: {} })
-    },
-  )
-})
+it(
+  'what was learned outlives the bridge without any value, is shown to JavaScript, too, and is forgotten with its server',
+  { tags: ['whole'] },
+  async () => {
+    const home = makeHome(servers)
+    const first = await startBridge({ home })
+    await first.run(LEARN)
+    await first.client.close()
+    // Behind a relay, the resident writes it after the client has gone.
+    await expect.poll(() => learnedIn(home)).toContain('create_issue')
+    // A digest in hexadecimal digits may hold "ada".
+    expect(learnedIn(home).replaceAll(/\b[0-9a-f]{16,}\b/g, '')).not.toMatch(/ghp|secret|ada|lovelace/i)
+    // Several wordings on the command line, too; each line of stdout that calls a tool has its own.
+    const { stdout } = await runProgram(
+      process.execPath,
+      [CLI, 'search', 'create an issue', 'lodge complaints'],
+      bridgeEnv(home),
+    )
+    expect(stdout.split('\n').filter((line) => line.startsWith('await mcp_hub.create_issue'))).toHaveLength(1)
+    expect(stdout).toContain(`\n  ${WORKED}\n`)
+    const second = await startBridge({ home, env: { MCP_BRIDGE_LANGUAGES: 'python,javascript' } })
+    expect(await second.run(LOOK)).toContain(WORKED)
+    expect(await second.run('print(await runtime.query_tool_docs("hub", "create_issue"))')).toContain(WORKED)
+    const { text: shown } = await second.callTool('run_javascript', { code: 'await tools.search("create issue")' })
+    expect(shown).toContain('// worked: create_issue({ title: string, owner: string, repo: string })')
+    writeFileSync(path.join(home, 'MCPs/servers.json'), '{"mcpServers": {}}')
+    await second.run('1')
+    await second.client.close()
+    await expect.poll(() => JSON.parse(learnedIn(home)) as unknown).toEqual({ tools: [], days: {} })
+  },
+)

@@ -2,7 +2,7 @@
 // error.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { Masker } from '../masker.ts'
 import { RECOGNISERS } from '../recognisers.ts'
 import { createNameFinder } from './names-endpoint.ts'
@@ -129,113 +129,109 @@ it('names that overlap each other, other texts or tokens leave tokens whole', as
   expect(masked.map((text) => one.unmask(text))).toEqual(['Al a@x.example Bo', 'Cy'])
 })
 
-describe('a text leaves masked or not at all: the endpoint', () => {
-  const elsewhere = async (): Promise<{ url: string; asked: Asked[] }> => endpoint(finds())
+const elsewhere = async (): Promise<{ url: string; asked: Asked[] }> => endpoint(finds())
 
-  it.each<[string, Answer, RegExp]>([
-    ['answers with an error', (response) => void response.writeHead(500).end('no'), /status 500/],
-    ['answers with HTML', (response) => void response.end('<html>'), /invalid response/],
-    ['answers with an object', (response) => json(response, { error: 'x' }), /invalid response/],
-    ['closes the connection', (response) => void response.destroy(), /searched for names: \w/],
-    [
-      'breaks off its answer',
-      (response) => {
-        response.writeHead(200, { 'content-length': 100 }).write('[]')
-        setImmediate(() => response.destroy())
-      },
-      /searched for names: \w/,
-    ],
-    ['says nothing', () => {}, /did not answer within 0.3 s/],
-    [
-      'says one byte at a time',
-      (response) => {
-        const timer = setInterval(() => response.write(' '), 20)
-        response.on('close', () => clearInterval(timer))
-      },
-      /did not answer within 0.3 s/,
-    ],
-    [
-      'finds a place outside',
-      (response) => json(response, [{ start: 0, end: 99, entity_type: 'PERSON' }]),
-      /invalid response/,
-    ],
-    [
-      'finds a place before the text',
-      (response) => json(response, [{ start: -1, end: 2, entity_type: 'PERSON' }]),
-      /invalid response/,
-    ],
-    [
-      'finds a place that ends before it begins',
-      (response) => json(response, [{ start: 2, end: 1, entity_type: 'PERSON' }]),
-      /invalid response/,
-    ],
-    [
-      'finds half a place',
-      (response) => json(response, [{ start: 0.5, end: 2, entity_type: 'PERSON' }]),
-      /invalid response/,
-    ],
-    [
-      'finds a kind that is no word',
-      (response) => json(response, [{ start: 0, end: 2, entity_type: 'A] [B' }]),
-      /invalid response/,
-    ],
-    [
-      'finds a million places',
-      (response) =>
-        json(
-          response,
-          Array.from({ length: 60_000 }, () => ({ start: 0, end: 2, entity_type: 'PERSON' })),
-        ),
-      /invalid response/,
-    ],
-    [
-      'answers with brackets',
-      (response) => void response.end('['.repeat(4 << 20)),
-      /searched for names: its response has/,
-    ],
-    [
-      'answers without end',
-      (response) => {
-        const chunk = Buffer.alloc(1 << 16, 0x20)
-        const more = (): void => {
-          while (!response.destroyed && response.write(chunk));
-        }
-        response.on('drain', more)
-        more()
-      },
-      /more than 8 MB|0.3 s/,
-    ],
-  ])('a text is withheld when the endpoint for names %s', async (_, answer, reason) => {
-    const { url } = await endpoint(answer)
-    // Only an endpoint that never ends its response reaches the timeout.
-    const masked = masker(url, reason.source.includes('0.3') ? 300 : 30_000).masked((mask) => mask('by Alice Smith'))
-    await expect(masked).rejects.toMatchObject({
-      code: 'MASK_UNAVAILABLE',
-      message: expect.stringMatching(reason) as string,
-    })
-    await expect(masked).rejects.not.toThrow(/Alice|127\.0\.0\.1/)
+it.each<[string, Answer, RegExp]>([
+  ['answers with an error', (response) => void response.writeHead(500).end('no'), /status 500/],
+  ['answers with HTML', (response) => void response.end('<html>'), /invalid response/],
+  ['answers with an object', (response) => json(response, { error: 'x' }), /invalid response/],
+  ['closes the connection', (response) => void response.destroy(), /searched for names: \w/],
+  [
+    'breaks off its answer',
+    (response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('[]')
+      setImmediate(() => response.destroy())
+    },
+    /searched for names: \w/,
+  ],
+  ['says nothing', () => {}, /did not answer within 0.3 s/],
+  [
+    'says one byte at a time',
+    (response) => {
+      const timer = setInterval(() => response.write(' '), 20)
+      response.on('close', () => clearInterval(timer))
+    },
+    /did not answer within 0.3 s/,
+  ],
+  [
+    'finds a place outside',
+    (response) => json(response, [{ start: 0, end: 99, entity_type: 'PERSON' }]),
+    /invalid response/,
+  ],
+  [
+    'finds a place before the text',
+    (response) => json(response, [{ start: -1, end: 2, entity_type: 'PERSON' }]),
+    /invalid response/,
+  ],
+  [
+    'finds a place that ends before it begins',
+    (response) => json(response, [{ start: 2, end: 1, entity_type: 'PERSON' }]),
+    /invalid response/,
+  ],
+  [
+    'finds half a place',
+    (response) => json(response, [{ start: 0.5, end: 2, entity_type: 'PERSON' }]),
+    /invalid response/,
+  ],
+  [
+    'finds a kind that is no word',
+    (response) => json(response, [{ start: 0, end: 2, entity_type: 'A] [B' }]),
+    /invalid response/,
+  ],
+  [
+    'finds a million places',
+    (response) =>
+      json(
+        response,
+        Array.from({ length: 60_000 }, () => ({ start: 0, end: 2, entity_type: 'PERSON' })),
+      ),
+    /invalid response/,
+  ],
+  [
+    'answers with brackets',
+    (response) => void response.end('['.repeat(4 << 20)),
+    /searched for names: its response has/,
+  ],
+  [
+    'answers without end',
+    (response) => {
+      const chunk = Buffer.alloc(1 << 16, 0x20)
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      }
+      response.on('drain', more)
+      more()
+    },
+    /more than 8 MB|0.3 s/,
+  ],
+])('a text is withheld when the endpoint for names %s', async (_, answer, reason) => {
+  const { url } = await endpoint(answer)
+  // Only an endpoint that never ends its response reaches the timeout.
+  const masked = masker(url, reason.source.includes('0.3') ? 300 : 30_000).masked((mask) => mask('by Alice Smith'))
+  await expect(masked).rejects.toMatchObject({
+    code: 'MASK_UNAVAILABLE',
+    message: expect.stringMatching(reason) as string,
   })
+  await expect(masked).rejects.not.toThrow(/Alice|127\.0\.0\.1/)
+})
 
-  it('a text is withheld, and sent nowhere else, when the endpoint for names redirects', async () => {
-    const other = await elsewhere()
-    const { url } = await endpoint(
-      (response) => void response.writeHead(307, { location: `${other.url}/analyze` }).end(),
-    )
-    await expect(masker(url).masked((mask) => mask('by Alice Smith'))).rejects.toMatchObject({
-      code: 'MASK_UNAVAILABLE',
-    })
-    expect(other.asked).toEqual([])
+it('a text is withheld, and sent nowhere else, when the endpoint for names redirects', async () => {
+  const other = await elsewhere()
+  const { url } = await endpoint((response) => void response.writeHead(307, { location: `${other.url}/analyze` }).end())
+  await expect(masker(url).masked((mask) => mask('by Alice Smith'))).rejects.toMatchObject({
+    code: 'MASK_UNAVAILABLE',
   })
+  expect(other.asked).toEqual([])
+})
 
-  it('a text is withheld when the endpoint for names cannot be reached', async () => {
-    await expect(masker('http://127.0.0.1:9').masked((mask) => mask('by Alice Smith'))).rejects.toMatchObject({
-      code: 'MASK_UNAVAILABLE',
-    })
+it('a text is withheld when the endpoint for names cannot be reached', async () => {
+  await expect(masker('http://127.0.0.1:9').masked((mask) => mask('by Alice Smith'))).rejects.toMatchObject({
+    code: 'MASK_UNAVAILABLE',
   })
+})
 
-  it('a text that is too long is withheld, and the endpoint for names is not asked', async () => {
-    const { url, asked } = await endpoint(finds())
-    await expect(masker(url).masked((mask) => mask('ab '.repeat(400_000)))).rejects.toThrow('1000000 at most')
-    expect(asked).toEqual([])
-  })
+it('a text that is too long is withheld, and the endpoint for names is not asked', async () => {
+  const { url, asked } = await endpoint(finds())
+  await expect(masker(url).masked((mask) => mask('ab '.repeat(400_000)))).rejects.toThrow('1000000 at most')
+  expect(asked).toEqual([])
 })

@@ -67,68 +67,66 @@ const CHANNELS: [string, string][] = [
   ['output that is cut', 'print(("x" * 50 + "\\n") * 3000, email, ("y" * 50 + "\\n") * 3000)'],
 ]
 
-describe('a masked value', () => {
-  it.each(CHANNELS)('a masked value does not reach the model in %s', async (_, code) => {
-    const text = await everythingOf(code)
-    for (const canary of [EMAIL, CARD, CARD.replaceAll(' ', ''), '1111%20', 'person@example', 'canary.person'])
-      expect(text).not.toContain(canary)
-    expect(text).toMatch(/EMAIL_\d|CARD_\d|done|left out/)
-    expect(progress.join('\n')).not.toContain('canary.person')
-  })
+it.each(CHANNELS)('a masked value does not reach the model in %s', async (_, code) => {
+  const text = await everythingOf(code)
+  for (const canary of [EMAIL, CARD, CARD.replaceAll(' ', ''), '1111%20', 'person@example', 'canary.person'])
+    expect(text).not.toContain(canary)
+  expect(text).toMatch(/EMAIL_\d|CARD_\d|done|left out/)
+  expect(progress.join('\n')).not.toContain('canary.person')
+})
 
-  it('a masked value is shown as a token, the same each time', async () => {
-    expect(await bridge.run('print(email, card, email)')).toBe('[EMAIL_1] [CARD_1] [EMAIL_1]')
-  })
+it('a masked value is shown as a token, the same each time', async () => {
+  expect(await bridge.run('print(email, card, email)')).toBe('[EMAIL_1] [CARD_1] [EMAIL_1]')
+})
 
-  it('a masked value after a line break has the same token in what shows the break as an escape', async () => {
-    const code = 'import json\nprint(email)\nprint([f"to\\n{email}"], json.dumps(f"\\n{email}"))'
-    expect(await bridge.run(code)).toBe(`[EMAIL_1]\n${String.raw`['to\n[EMAIL_1]'] "\n[EMAIL_1]"`}`)
-  })
+it('a masked value after a line break has the same token in what shows the break as an escape', async () => {
+  const code = 'import json\nprint(email)\nprint([f"to\\n{email}"], json.dumps(f"\\n{email}"))'
+  expect(await bridge.run(code)).toBe(`[EMAIL_1]\n${String.raw`['to\n[EMAIL_1]'] "\n[EMAIL_1]"`}`)
+})
 
-  it('a masked value can have a pattern of the user', async () => {
-    expect(await bridge.run('print("TCK-" + "123456", "TCK-" + "12345")')).toBe('[TICKET_1] TCK-12345')
-  })
+it('a masked value can have a pattern of the user', async () => {
+  expect(await bridge.run('print("TCK-" + "123456", "TCK-" + "12345")')).toBe('[TICKET_1] TCK-12345')
+})
 
-  it('a masked value is computed with in code, and reaches a server for its token in an argument and in code', async () => {
-    expect(await bridge.run('(len(email), email.split("@")[1], len("[EMAIL_1]"))')).toBe(
-      `(${EMAIL.length}, 'example.com', ${EMAIL.length})`,
-    )
-    const write = `return require('fs').appendFileSync('${journal}', '`
-    await bridge.run(`await mcp_files.run(code="${write}literal [EMAIL_1];')")`)
-    await bridge.run(`token = "[" + "CARD_1]"\nawait mcp_files.run(code="${write}" + token + ";')")`)
-    expect(readFileSync(journal, 'utf8')).toBe(`literal ${EMAIL};${CARD};`)
-  })
+it('a masked value is computed with in code, and reaches a server for its token in an argument and in code', async () => {
+  expect(await bridge.run('(len(email), email.split("@")[1], len("[EMAIL_1]"))')).toBe(
+    `(${EMAIL.length}, 'example.com', ${EMAIL.length})`,
+  )
+  const write = `return require('fs').appendFileSync('${journal}', '`
+  await bridge.run(`await mcp_files.run(code="${write}literal [EMAIL_1];')")`)
+  await bridge.run(`token = "[" + "CARD_1]"\nawait mcp_files.run(code="${write}" + token + ";')")`)
+  expect(readFileSync(journal, 'utf8')).toBe(`literal ${EMAIL};${CARD};`)
+})
 
-  it('a masked value does not reach the model in resources: kept output, artifacts and their names', async () => {
-    const { resources } = await bridge.client.listResources()
-    expect(JSON.stringify(resources)).not.toContain('canary.person')
-    const saved = resources.find(({ mimeType }) => mimeType === 'text/plain')!
-    const { contents } = await bridge.client.readResource({ uri: saved.uri })
-    expect(contents).toMatchObject([{ text: 'card [CARD_1] of [EMAIL_1]' }])
-    const cut = await everythingOf('print(("x" * 50 + "\\n") * 3000, email, ("y" * 50 + "\\n") * 3000)')
-    const uri = /sandbridge:\/\/output\/[\w-]+\/\d+/.exec(cut)![0]
-    const kept = JSON.stringify(await bridge.client.readResource({ uri }))
-    expect(kept).toContain('[EMAIL_1]')
-    expect(kept).not.toContain('canary.person')
-  })
+it('a masked value does not reach the model in resources: kept output, artifacts and their names', async () => {
+  const { resources } = await bridge.client.listResources()
+  expect(JSON.stringify(resources)).not.toContain('canary.person')
+  const saved = resources.find(({ mimeType }) => mimeType === 'text/plain')!
+  const { contents } = await bridge.client.readResource({ uri: saved.uri })
+  expect(contents).toMatchObject([{ text: 'card [CARD_1] of [EMAIL_1]' }])
+  const cut = await everythingOf('print(("x" * 50 + "\\n") * 3000, email, ("y" * 50 + "\\n") * 3000)')
+  const uri = /sandbridge:\/\/output\/[\w-]+\/\d+/.exec(cut)![0]
+  const kept = JSON.stringify(await bridge.client.readResource({ uri }))
+  expect(kept).toContain('[EMAIL_1]')
+  expect(kept).not.toContain('canary.person')
+})
 
-  it('a masked value does not reach the model in what a saved tool says of itself', async () => {
-    expect(await bridge.run('print(email)')).toBe('[EMAIL_1]')
-    await bridge.run('def mail_them(to="[EMAIL_1]"):\n    """Mails [EMAIL_1]."""\nruntime.save_tool(mail_them)')
-    const uri = 'resource://mcp-server-code-execution-mode/capabilities'
-    const text = JSON.stringify(await bridge.client.readResource({ uri }))
-    expect(text).toContain('Mails [EMAIL_1]')
-    expect(text).not.toContain('canary.person')
-  })
+it('a masked value does not reach the model in what a saved tool says of itself', async () => {
+  expect(await bridge.run('print(email)')).toBe('[EMAIL_1]')
+  await bridge.run('def mail_them(to="[EMAIL_1]"):\n    """Mails [EMAIL_1]."""\nruntime.save_tool(mail_them)')
+  const uri = 'resource://mcp-server-code-execution-mode/capabilities'
+  const text = JSON.stringify(await bridge.client.readResource({ uri }))
+  expect(text).toContain('Mails [EMAIL_1]')
+  expect(text).not.toContain('canary.person')
+})
 
-  it('images are reported as not searched for masked values', async () => {
-    const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-    const code = `class Picture:\n    def _repr_mimebundle_(self, **_):\n        return {"image/png": "${png}", "text/plain": email}\ndisplay(Picture())`
-    const { content, text } = await bridge.call({ code })
-    expect(content.map(({ type }) => type)).toContain('image')
-    expect(text).toContain('were not searched for personal data')
-    expect(text).not.toContain('canary.person')
-  })
+it('images are reported as not searched for masked values', async () => {
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  const code = `class Picture:\n    def _repr_mimebundle_(self, **_):\n        return {"image/png": "${png}", "text/plain": email}\ndisplay(Picture())`
+  const { content, text } = await bridge.call({ code })
+  expect(content.map(({ type }) => type)).toContain('image')
+  expect(text).toContain('were not searched for personal data')
+  expect(text).not.toContain('canary.person')
 })
 
 it.each([

@@ -196,73 +196,71 @@ it.each([
   expect((await send('/ui/api/servers', { headers })).status).toBe(200)
 })
 
-describe('a page in a browser (needs Chromium)', () => {
-  it('a page in a browser has no access through the cookie alone, as a page at another port could use it', async () => {
-    const { page, service } = await openPage()
-    const target = new URL(service.newLink()).origin
-    const elsewhere = createServer((_, response) => {
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>elsewhere</title>')
-    })
-    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void elsewhere.close())
-    elsewhere.unref()
-    const { port } = elsewhere.address() as { port: number }
-    const other = await page.context().newPage()
-    await other.goto(`http://127.0.0.1:${port}/`)
-    const asked = `fetch('${target}/ui/api/servers', {credentials: 'include', headers: {'x-sandbridge-key': 'x'}}).then((r) => r.status, () => 'blocked')`
-    expect(await other.evaluate(asked)).toBe('blocked')
-    const plain = `fetch('${target}/ui/api/servers', {credentials: 'include', mode: 'no-cors'}).then((r) => r.type, () => 'blocked')`
-    expect(['opaque', 'blocked']).toContain(await other.evaluate(plain))
+it('a page in a browser has no access through the cookie alone, as a page at another port could use it', async () => {
+  const { page, service } = await openPage()
+  const target = new URL(service.newLink()).origin
+  const elsewhere = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>elsewhere</title>')
   })
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void elsewhere.close())
+  elsewhere.unref()
+  const { port } = elsewhere.address() as { port: number }
+  const other = await page.context().newPage()
+  await other.goto(`http://127.0.0.1:${port}/`)
+  const asked = `fetch('${target}/ui/api/servers', {credentials: 'include', headers: {'x-sandbridge-key': 'x'}}).then((r) => r.status, () => 'blocked')`
+  expect(await other.evaluate(asked)).toBe('blocked')
+  const plain = `fetch('${target}/ui/api/servers', {credentials: 'include', mode: 'no-cors'}).then((r) => r.type, () => 'blocked')`
+  expect(['opaque', 'blocked']).toContain(await other.evaluate(plain))
+})
 
-  it('a page in a browser says that its bridge ended, and needs a new link when another one has its port', async () => {
-    const { bridge } = await openObserved()
-    const first = await servePage(bridge, 0)
-    const browser = await launch()
-    const { page } = await openLink(browser, first.newLink())
-    const port = Number(new URL(first.newLink()).port)
-    first.close()
-    await page.getByText('The bridge has ended or does not answer').waitFor()
-    const again = await servePage(bridge, port)
-    onTestFinished(() => again.close())
-    await page.getByText('no access', { exact: true }).waitFor()
-    expect(await page.getByText('The bridge has ended').count()).toBe(0)
-    await page.goto(again.newLink())
-    await page.getByText('live', { exact: true }).waitFor()
-  })
+it('a page in a browser says that its bridge ended, and needs a new link when another one has its port', async () => {
+  const { bridge } = await openObserved()
+  const first = await servePage(bridge, 0)
+  const browser = await launch()
+  const { page } = await openLink(browser, first.newLink())
+  const port = Number(new URL(first.newLink()).port)
+  first.close()
+  await page.getByText('The bridge has ended or does not answer').waitFor()
+  const again = await servePage(bridge, port)
+  onTestFinished(() => again.close())
+  await page.getByText('no access', { exact: true }).waitFor()
+  expect(await page.getByText('The bridge has ended').count()).toBe(0)
+  await page.goto(again.newLink())
+  await page.getByText('live', { exact: true }).waitFor()
+})
 
-  it('a page in a browser shows what a cell prints as text only', async () => {
-    const { page, run, problems } = await openPage()
-    await run(
-      [
-        'print("<img src=x onerror=document.title=1><script>document.title=2</script>\\x1b[31mred\\x1b[0m\\x1b]0;title\\x07")',
-        'print("\\udc80 lone, \\u202egnp.exe")',
-        'import sys; sys.stdout.buffer.write(b"\\xff\\xfe raw\\n")',
-        'class H:',
-        '  def _repr_html_(self): return "<script>document.title=3</script>"',
-        '  def __repr__(self): return "<b>plain</b>"',
-        'H()',
-      ].join('\n'),
-    )
-    const cell = page.getByRole('article', { name: 'Cell 1' })
-    await cell.getByText('done').waitFor()
-    const text = await cell.locator('.output').innerText()
-    expect(text).toContain('<img src=x onerror=')
-    expect(text).toContain('red')
-    expect(text).not.toContain('\x1b')
-    expect(text).toContain('\\u202e')
-    expect(text).toContain('<b>plain</b>')
-    expect(await page.title()).toBe('Now · Sandbridge')
-    expect(await cell.locator('.output img, .output script, .output b').count()).toBe(0)
-    expect(problems).toEqual([])
-  })
+it('a page in a browser shows what a cell prints as text only', async () => {
+  const { page, run, problems } = await openPage()
+  await run(
+    [
+      'print("<img src=x onerror=document.title=1><script>document.title=2</script>\\x1b[31mred\\x1b[0m\\x1b]0;title\\x07")',
+      'print("\\udc80 lone, \\u202egnp.exe")',
+      'import sys; sys.stdout.buffer.write(b"\\xff\\xfe raw\\n")',
+      'class H:',
+      '  def _repr_html_(self): return "<script>document.title=3</script>"',
+      '  def __repr__(self): return "<b>plain</b>"',
+      'H()',
+    ].join('\n'),
+  )
+  const cell = page.getByRole('article', { name: 'Cell 1' })
+  await cell.getByText('done').waitFor()
+  const text = await cell.locator('.output').innerText()
+  expect(text).toContain('<img src=x onerror=')
+  expect(text).toContain('red')
+  expect(text).not.toContain('\x1b')
+  expect(text).toContain('\\u202e')
+  expect(text).toContain('<b>plain</b>')
+  expect(await page.title()).toBe('Now · Sandbridge')
+  expect(await cell.locator('.output img, .output script, .output b').count()).toBe(0)
+  expect(problems).toEqual([])
+})
 
-  it('a page in a browser cuts 50 MB of output, and says so', async () => {
-    const { page, run, problems } = await openPage()
-    await run('for _ in range(50): print("0123456789" * 100_000)')
-    const cell = page.getByRole('article', { name: 'Cell 1' })
-    await cell.getByText(/more characters are not shown/).waitFor()
-    expect(await cell.innerText().then((text) => text.length)).toBeLessThan(100_000)
-    expect(problems).toEqual([])
-  })
+it('a page in a browser cuts 50 MB of output, and says so', async () => {
+  const { page, run, problems } = await openPage()
+  await run('for _ in range(50): print("0123456789" * 100_000)')
+  const cell = page.getByRole('article', { name: 'Cell 1' })
+  await cell.getByText(/more characters are not shown/).waitFor()
+  expect(await cell.innerText().then((text) => text.length)).toBeLessThan(100_000)
+  expect(problems).toEqual([])
 })

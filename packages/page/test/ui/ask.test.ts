@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { AskView } from '../../src/views/ask.ts'
 import { servePage } from '../../src/serve-page.ts'
 import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
@@ -53,95 +53,93 @@ async function openApi() {
   return { ...observed, service, origin: link.origin, pass, send, run, asked, answer, reached }
 }
 
-describe('the view Ask (needs Chromium)', () => {
-  it('the view Ask shows a question whole, and after a yes the same code runs once', async () => {
-    const { servers, reached } = ruledServer()
-    const { page, run, problems } = await openPage({ servers })
-    await goTo(page, 'Ask')
-    await page.getByText('No call waits for an answer').waitFor()
-    await goTo(page, 'Now')
-    const text = async (id: number) => JSON.stringify((await run(call(id))).content)
-    expect(await text(7)).toContain('denied')
-    await page.getByRole('link', { name: 'Ask 1', exact: true }).click()
-    const question = page.getByRole('article')
-    await question.getByText('hub.create_issue').first().waitFor()
-    expect(await question.getByRole('group', { name: 'Arguments' }).innerText()).toBe(
-      'owner: "acme"\ntitle: "Fix it"\nid: 7',
-    )
-    expect(await question.innerText()).toMatch(/Asked because of the rule ask "create_issue"/)
-    // It follows what is shown.
-    await expect.poll(() => page.title()).toBe('(1) Ask · Sandbridge')
-    await question.getByRole('button', { name: 'yes, this once' }).focus()
-    await page.keyboard.press('Enter')
-    await question.getByText('Answered: yes, this once.').waitFor()
-    expect(await page.evaluate('document.activeElement.textContent')).toContain('Answered: yes, this once.')
-    await page.getByRole('link', { name: 'Ask', exact: true }).waitFor()
-    expect(await text(8)).toContain('denied')
-    expect(reached()).toEqual([])
-    expect(await text(7)).toContain('called')
-    expect(reached()).toEqual(['["create_issue",{"title":"Fix it","id":7,"owner":"acme"}]'])
-    expect(await text(7)).toContain('denied')
-    expect(problems).toEqual([])
-  })
+it('the view Ask shows a question whole, and after a yes the same code runs once', async () => {
+  const { servers, reached } = ruledServer()
+  const { page, run, problems } = await openPage({ servers })
+  await goTo(page, 'Ask')
+  await page.getByText('No call waits for an answer').waitFor()
+  await goTo(page, 'Now')
+  const text = async (id: number) => JSON.stringify((await run(call(id))).content)
+  expect(await text(7)).toContain('denied')
+  await page.getByRole('link', { name: 'Ask 1', exact: true }).click()
+  const question = page.getByRole('article')
+  await question.getByText('hub.create_issue').first().waitFor()
+  expect(await question.getByRole('group', { name: 'Arguments' }).innerText()).toBe(
+    'owner: "acme"\ntitle: "Fix it"\nid: 7',
+  )
+  expect(await question.innerText()).toMatch(/Asked because of the rule ask "create_issue"/)
+  // It follows what is shown.
+  await expect.poll(() => page.title()).toBe('(1) Ask · Sandbridge')
+  await question.getByRole('button', { name: 'yes, this once' }).focus()
+  await page.keyboard.press('Enter')
+  await question.getByText('Answered: yes, this once.').waitFor()
+  expect(await page.evaluate('document.activeElement.textContent')).toContain('Answered: yes, this once.')
+  await page.getByRole('link', { name: 'Ask', exact: true }).waitFor()
+  expect(await text(8)).toContain('denied')
+  expect(reached()).toEqual([])
+  expect(await text(7)).toContain('called')
+  expect(reached()).toEqual(['["create_issue",{"title":"Fix it","id":7,"owner":"acme"}]'])
+  expect(await text(7)).toContain('denied')
+  expect(problems).toEqual([])
+})
 
-  it.each([
-    ['yes, this tool for the session', 'called', 3],
-    ['yes, this tool always', 'called', 3],
-    ['no', 'the user said no', 0],
-    ['no, and stop the code', 'stopped the cell', 0],
-  ])('the view Ask takes the answer: %s', async (words, expected, count) => {
-    const { servers, reached } = ruledServer()
-    const { page, run, home } = await openPage({ servers })
-    await run(call(1))
-    await goTo(page, 'Ask')
-    await page.getByRole('button', { name: words, exact: true }).click()
-    await page.getByText(`Answered: ${words}.`).waitFor()
-    expect(JSON.stringify((await run(call(1))).content)).toContain(expected)
-    if (count > 0) for (const id of [2, 3]) await run(call(id))
-    expect(reached()).toHaveLength(count)
-    const rules = path.join(home, 'MCPs/permissions.json')
-    expect(existsSync(rules)).toBe(words.endsWith('always'))
-  })
+it.each([
+  ['yes, this tool for the session', 'called', 3],
+  ['yes, this tool always', 'called', 3],
+  ['no', 'the user said no', 0],
+  ['no, and stop the code', 'stopped the cell', 0],
+])('the view Ask takes the answer: %s', async (words, expected, count) => {
+  const { servers, reached } = ruledServer()
+  const { page, run, home } = await openPage({ servers })
+  await run(call(1))
+  await goTo(page, 'Ask')
+  await page.getByRole('button', { name: words, exact: true }).click()
+  await page.getByText(`Answered: ${words}.`).waitFor()
+  expect(JSON.stringify((await run(call(1))).content)).toContain(expected)
+  if (count > 0) for (const id of [2, 3]) await run(call(id))
+  expect(reached()).toHaveLength(count)
+  const rules = path.join(home, 'MCPs/permissions.json')
+  expect(existsSync(rules)).toBe(words.endsWith('always'))
+})
 
-  it('the view Ask offers to trust the text of a server where only what the model has read asks', async () => {
-    const folder = newFolder()
-    const note = 'Remember to water the plants on every second Tuesday and to feed the cat.'
-    const servers = tellers(folder, { notes: { note, to: 'ann@acme.example' }, files: {} })
-    const { page, run, home } = await openPage({ servers, env: { MCP_BRIDGE_FLOW: 'ask' } })
-    const send = async (to: string) => JSON.stringify((await run(caught(`await mcp_files.send(to=${to})`))).content)
-    const trust = 'yes, and always trust what notes says'
-    await run('print(await mcp_notes.get(name="note"))')
-    // A destination of the server is no matter of trust.
-    expect(await send('await mcp_notes.get(name="to")')).toContain('denied')
-    await goTo(page, 'Ask')
-    const cards = page.getByRole('article')
-    await cards.getByRole('button', { name: 'yes, this once' }).waitFor()
-    expect(await cards.getByRole('button', { name: trust }).count()).toBe(0)
-    await cards.getByRole('button', { name: 'no', exact: true }).click()
-    await cards.getByText('Answered: no.').waitFor()
-    expect(await send('"bob@acme.example"')).toContain('denied')
-    const card = cards.filter({ hasText: 'Trusting what notes says means: no question because of its text any more' })
-    await card.getByRole('button', { name: trust }).click()
-    await card.getByText(`Answered: ${trust}.`).waitFor()
-    for (let times = 0; times < 2; times += 1) expect(await send('"bob@acme.example"')).toContain('called')
-    expect(readFileSync(path.join(home, 'MCPs/permissions.json'), 'utf8')).toMatch(/"trust"[^]*"server": "notes"/)
-  })
+it('the view Ask offers to trust the text of a server where only what the model has read asks', async () => {
+  const folder = newFolder()
+  const note = 'Remember to water the plants on every second Tuesday and to feed the cat.'
+  const servers = tellers(folder, { notes: { note, to: 'ann@acme.example' }, files: {} })
+  const { page, run, home } = await openPage({ servers, env: { MCP_BRIDGE_FLOW: 'ask' } })
+  const send = async (to: string) => JSON.stringify((await run(caught(`await mcp_files.send(to=${to})`))).content)
+  const trust = 'yes, and always trust what notes says'
+  await run('print(await mcp_notes.get(name="note"))')
+  // A destination of the server is no matter of trust.
+  expect(await send('await mcp_notes.get(name="to")')).toContain('denied')
+  await goTo(page, 'Ask')
+  const cards = page.getByRole('article')
+  await cards.getByRole('button', { name: 'yes, this once' }).waitFor()
+  expect(await cards.getByRole('button', { name: trust }).count()).toBe(0)
+  await cards.getByRole('button', { name: 'no', exact: true }).click()
+  await cards.getByText('Answered: no.').waitFor()
+  expect(await send('"bob@acme.example"')).toContain('denied')
+  const card = cards.filter({ hasText: 'Trusting what notes says means: no question because of its text any more' })
+  await card.getByRole('button', { name: trust }).click()
+  await card.getByText(`Answered: ${trust}.`).waitFor()
+  for (let times = 0; times < 2; times += 1) expect(await send('"bob@acme.example"')).toContain('called')
+  expect(readFileSync(path.join(home, 'MCPs/permissions.json'), 'utf8')).toMatch(/"trust"[^]*"server": "notes"/)
+})
 
-  it('the view Ask keeps a card in its place when others come and go', async () => {
-    const { servers } = ruledServer()
-    const { page, run } = await openPage({ servers })
-    await goTo(page, 'Ask')
-    const cards = page.getByRole('article')
-    for (const id of [1, 2, 3]) {
-      await run(call(id))
-      await cards.nth(id - 1).waitFor()
-    }
-    await cards.nth(1).getByRole('button', { name: 'no', exact: true }).click()
-    await cards.nth(1).getByText('Answered: no.').waitFor()
-    await page.getByRole('link', { name: 'Ask 2', exact: true }).waitFor()
-    const shown = await page.getByRole('group', { name: 'Arguments' }).allInnerTexts()
-    expect(shown.map((text) => text.at(-1))).toEqual(['1', '2', '3'])
-  })
+it('the view Ask keeps a card in its place when others come and go', async () => {
+  const { servers } = ruledServer()
+  const { page, run } = await openPage({ servers })
+  await goTo(page, 'Ask')
+  const cards = page.getByRole('article')
+  for (const id of [1, 2, 3]) {
+    await run(call(id))
+    await cards.nth(id - 1).waitFor()
+  }
+  await cards.nth(1).getByRole('button', { name: 'no', exact: true }).click()
+  await cards.nth(1).getByText('Answered: no.').waitFor()
+  await page.getByRole('link', { name: 'Ask 2', exact: true }).waitFor()
+  const shown = await page.getByRole('group', { name: 'Arguments' }).allInnerTexts()
+  expect(shown.map((text) => text.at(-1))).toEqual(['1', '2', '3'])
 })
 
 it('a question in a cell of the page fits on a phone (needs Chromium)', async () => {

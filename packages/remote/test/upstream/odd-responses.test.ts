@@ -313,36 +313,34 @@ describe('a reply with an id of no request', () => {
   })
 })
 
-describe('notifications', () => {
-  it.each([204, 400, 401, 404, 405, 429, 500, 501])(
-    'a server that answers notifications with HTTP %d works',
-    async (status) => {
-      const server = await rawRemote(undefined, (_request, response, message) => {
-        if (message?.id !== undefined || !message?.method) return false
-        response
-          .writeHead(status, JSON_TYPE)
-          .end(status === 204 ? '' : JSON.stringify(error(null, -32_601, 'Method not found')))
-        return true
-      })
-      expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
-    },
-  )
-
-  it('a server that hangs up on a notification works', async () => {
-    const server = await rawRemote(undefined, (request, _response, message) => {
-      if (message?.method !== 'notifications/initialized') return false
-      return Boolean(request.socket.destroy())
+it.each([204, 400, 401, 404, 405, 429, 500, 501])(
+  'a server that answers notifications with HTTP %d works',
+  async (status) => {
+    const server = await rawRemote(undefined, (_request, response, message) => {
+      if (message?.id !== undefined || !message?.method) return false
+      response
+        .writeHead(status, JSON_TYPE)
+        .end(status === 204 ? '' : JSON.stringify(error(null, -32_601, 'Method not found')))
+      return true
     })
     expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
-  })
+  },
+)
 
-  it('a server that never answers a notification works', { tags: ['whole'] }, async () => {
-    const server = await rawRemote(
-      undefined,
-      (_request, _response, message) => message?.method === 'notifications/initialized',
-    )
-    expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
+it('a server that hangs up on a notification works', async () => {
+  const server = await rawRemote(undefined, (request, _response, message) => {
+    if (message?.method !== 'notifications/initialized') return false
+    return Boolean(request.socket.destroy())
   })
+  expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
+})
+
+it('a server that never answers a notification works', { tags: ['whole'] }, async () => {
+  const server = await rawRemote(
+    undefined,
+    (_request, _response, message) => message?.method === 'notifications/initialized',
+  )
+  expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
 })
 
 describe('a session that the server no longer knows', () => {

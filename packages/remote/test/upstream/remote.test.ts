@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { bodyOf, everythingOver, json, listen, passOn, rawRemote, remote, result } from './remote-server.ts'
 import { open, textOf, until } from '@sandbridge/core/test/upstream/support.ts'
 
@@ -56,252 +56,245 @@ async function bothEras(
 
 let aborted = 0
 
-describe('transports and eras', () => {
-  it.each([
-    ['streamableHttp', '/mcp', 'http'],
-    ['sse', '/sse', 'sse'],
-    ['sse', '/sse', 'http'],
-    ['streamableHttp', '/mcp', 'sse'],
-  ] as const)(
-    'the published server "everything" over %s is reached at %s when the definition says %s',
-    async (mode, path, type) => {
-      const url = await everythingOver(mode)
-      const upstreams = open([remote('r', url + path, {}, type)])
-      const progress: number[] = []
-      expect(textOf(await upstreams.callTool('r', 'get-sum', { a: 2, b: 3 }))).toContain('5')
-      await upstreams.callTool(
-        'r',
-        'trigger-long-running-operation',
-        { duration: 0.2, steps: 4 },
-        { onProgress: (step) => progress.push(step.progress) },
-      )
-      expect(progress).toEqual([1, 2, 3, 4])
-      expect((await upstreams.listTools('r')).length).toBeGreaterThan(10)
-      expect(upstreams.logged.join('')).toContain('era="legacy"')
-    },
-  )
+it.each([
+  ['streamableHttp', '/mcp', 'http'],
+  ['sse', '/sse', 'sse'],
+  ['sse', '/sse', 'http'],
+  ['streamableHttp', '/mcp', 'sse'],
+] as const)(
+  'the published server "everything" over %s is reached at %s when the definition says %s',
+  async (mode, path, type) => {
+    const url = await everythingOver(mode)
+    const upstreams = open([remote('r', url + path, {}, type)])
+    const progress: number[] = []
+    expect(textOf(await upstreams.callTool('r', 'get-sum', { a: 2, b: 3 }))).toContain('5')
+    await upstreams.callTool(
+      'r',
+      'trigger-long-running-operation',
+      { duration: 0.2, steps: 4 },
+      { onProgress: (step) => progress.push(step.progress) },
+    )
+    expect(progress).toEqual([1, 2, 3, 4])
+    expect((await upstreams.listTools('r')).length).toBeGreaterThan(10)
+    expect(upstreams.logged.join('')).toContain('era="legacy"')
+  },
+)
 
-  it.each(['stateless', 'reject'] as const)(
-    'a server that supports 2026-07-28 is used in that revision (legacy: %s)',
-    async (legacy) => {
-      const upstreams = open([remote('r', (await bothEras(legacy)).url)])
-      expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
-      expect(upstreams.of('r').instructions).toBe('speaks both')
-      expect(upstreams.logged.join('')).toContain('era="modern"')
-      // This tool's definition requires one parameter to be repeated in a header.
-      expect(textOf(await upstreams.callTool('r', 'echo', { text: 'hi', region: 'eu' }))).toBe('hi')
-    },
-  )
+it.each(['stateless', 'reject'] as const)(
+  'a server that supports 2026-07-28 is used in that revision (legacy: %s)',
+  async (legacy) => {
+    const upstreams = open([remote('r', (await bothEras(legacy)).url)])
+    expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
+    expect(upstreams.of('r').instructions).toBe('speaks both')
+    expect(upstreams.logged.join('')).toContain('era="modern"')
+    // This tool's definition requires one parameter to be repeated in a header.
+    expect(textOf(await upstreams.callTool('r', 'echo', { text: 'hi', region: 'eu' }))).toBe('hi')
+  },
+)
 
-  it('an aborted call is cancelled at a 2026-07-28 server', async () => {
-    const upstreams = open([remote('r', (await bothEras('stateless')).url)])
-    await upstreams.listTools('r')
-    const before = aborted
-    const abort = new AbortController()
-    const call = upstreams.callTool('r', 'slow', { text: '' }, { signal: abort.signal })
-    setTimeout(() => abort.abort(), 50)
-    await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
-    await until(() => aborted > before)
+it('an aborted call is cancelled at a 2026-07-28 server', async () => {
+  const upstreams = open([remote('r', (await bothEras('stateless')).url)])
+  await upstreams.listTools('r')
+  const before = aborted
+  const abort = new AbortController()
+  const call = upstreams.callTool('r', 'slow', { text: '' }, { signal: abort.signal })
+  setTimeout(() => abort.abort(), 50)
+  await expect(call).rejects.toMatchObject({ code: 'CANCELLED' })
+  await until(() => aborted > before)
+})
+
+it('a 2026-07-28 server’s notification of changed tools, resources and prompts is received', async () => {
+  const { url, changed } = await bothEras('reject')
+  const upstreams = open([remote('r', url)])
+  let count = 0
+  const offered: string[] = []
+  upstreams.listen({ onTools: () => (count += 1), onOfferings: (server) => offered.push(server) })
+  await upstreams.listTools('r')
+  // Announcements before the subscription is established are lost, so repeat until one arrives.
+  await until(() => {
+    changed.tools()
+    return count >= 2
   })
-
-  it('a 2026-07-28 server’s notification of changed tools, resources and prompts is received', async () => {
-    const { url, changed } = await bothEras('reject')
-    const upstreams = open([remote('r', url)])
-    let count = 0
-    const offered: string[] = []
-    upstreams.listen({ onTools: () => (count += 1), onOfferings: (server) => offered.push(server) })
-    await upstreams.listTools('r')
-    // Announcements before the subscription is established are lost, so repeat until one arrives.
-    await until(() => {
-      changed.tools()
-      return count >= 2
-    })
-    await until(() => {
-      changed.offerings()
-      return offered.length > 0
-    })
-  })
-
-  it.each<[string, (response: ServerResponse) => unknown]>([
-    ['HTTP 500', (response) => response.writeHead(500).end()],
-    ['HTTP 501', (response) => response.writeHead(501).end()],
-    ['HTTP 403', (response) => response.writeHead(403).end()],
-    ['a reply of an unknown type', (response) => response.end('OK')],
-    ['a reply that is not JSON-RPC', (response) => json(response, { error: 'no session' })],
-    ['the end of the connection', (response) => response.destroy()],
-    ['nothing', () => {}],
-  ])(
-    'an older server that answers a request before `initialize` with %s is used, and remembered',
-    async (_, answer) => {
-      const server = await rawRemote(undefined, (_request, response) => {
-        if (server.received.at(-1)!.rpc !== 'server/discover') return false
-        answer(response)
-        return true
-      })
-      const upstreams = open([remote('r', server.url)])
-      expect(textOf(await echo(upstreams, 'a'))).toBe('a')
-      server.sessions.clear()
-      server.received.length = 0
-      expect(textOf(await echo(upstreams, 'b'))).toBe('b')
-      const asked = server.received.map(({ rpc }) => rpc).filter(Boolean)
-      expect(asked).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call'])
-    },
-  )
-
-  it(
-    'a 2026-07-28 server that is slow to answer for the first time is used, whatever it answers to initialize',
-    { tags: ['whole'] },
-    async () => {
-      const { url } = await bothEras('reject')
-      const answers = [undefined, { protocolVersion: '2026-07-28', capabilities: {} }, { capabilities: {} }]
-      const used = answers.map(async (answer) => {
-        let isFirst = true
-        const slow = await listen(async (request, response) => {
-          const body = await bodyOf(request)
-          if (isFirst) isFirst = false
-          else if (answer && body.includes('"initialize"'))
-            json(response, { jsonrpc: '2.0', id: (JSON.parse(body) as { id: number }).id, result: answer })
-          // The server breaks off its notifications when the test ends.
-          else await passOn(request, response, url, body).catch(() => {})
-        })
-        const upstreams = open([remote('r', `${slow}/mcp`)])
-        return [textOf(await echo(upstreams, 'hi')), upstreams.logged.join('').includes('era="modern"')]
-      })
-      expect(await Promise.all(used)).toEqual(answers.map(() => ['hi', true]))
-    },
-  )
-
-  it.each([
-    [401, 'UPSTREAM_AUTH_REQUIRED', 'requires authentication'],
-    [429, 'UPSTREAM_UNREACHABLE', 'too many requests'],
-    [503, 'UPSTREAM_UNREACHABLE', 'failed with HTTP 503'],
-  ])('a server that answers with HTTP %s at the start is asked once', async (status, code, text) => {
-    const server = await rawRemote(undefined, (_request, response) => {
-      response.writeHead(status).end()
-      return true
-    })
-    const message = expect.stringContaining(text)
-    await expect(echo(open([remote('r', server.url)]), 'a')).rejects.toMatchObject({ code, message })
-    expect(server.received).toHaveLength(1)
-  })
-
-  it('a server that resets every connection gets one request at a start, after the first, until it is back', async () => {
-    let isDown = true
-    const server = await rawRemote(undefined, (request) => {
-      if (isDown) request.socket.resetAndDestroy()
-      return isDown
-    })
-    const upstreams = open([remote('r', server.url)])
-    for (const total of [2, 3]) {
-      await expect(echo(upstreams, 'a')).rejects.toMatchObject({ message: expect.stringContaining('was reset') })
-      expect(server.received).toHaveLength(total)
-    }
-    isDown = false
-    expect(textOf(await echo(upstreams, 'b'))).toBe('b')
-  })
-
-  it('the negotiated revision of a remote server is remembered: the second connection requests nothing twice', async () => {
-    const server = await rawRemote()
-    const upstreams = open([remote('r', server.url)])
-    await echo(upstreams, 'a')
-    expect(server.received.map(({ rpc }) => rpc)).toContain('server/discover')
-    server.sessions.clear()
-    server.received.length = 0
-    expect(textOf(await echo(upstreams, 'b'))).toBe('b')
-    const asked = server.received.map(({ rpc }) => rpc).filter(Boolean)
-    expect(asked).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call'])
+  await until(() => {
+    changed.offerings()
+    return offered.length > 0
   })
 })
 
-describe('requests', () => {
-  it('requests carry the headers of the definition, and follow redirects within the origin only', async () => {
-    const server = await rawRemote()
-    const elsewhere = await rawRemote()
-    const front = await listen((request, response) => {
-      const to = request.url === '/same' ? '/moved' : elsewhere.url
-      return request.url === '/moved'
-        ? passOn(request, response, server.url)
-        : response.writeHead(307, { location: to }).end()
-    })
-    const headers = { Authorization: 'Bearer s3cr3t-token', 'X-Team': 'blue' }
-    const upstreams = open([remote('r', `${front}/same`, headers), remote('other', `${front}/other`, headers)])
-    expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
-    expect(server.received.at(-1)!.headers).toMatchObject({ authorization: 'Bearer s3cr3t-token', 'x-team': 'blue' })
-
-    const failure = await upstreams.listTools('other').catch((reason: unknown) => reason)
-    expect(failure).toMatchObject({
-      code: 'UPSTREAM_UNREACHABLE',
-      message: expect.stringContaining('redirects to another address'),
-    })
-    expect(elsewhere.received).toEqual([])
-    expect(JSON.stringify([failure, upstreams.logged])).not.toContain('s3cr3t')
+it.each<[string, (response: ServerResponse) => unknown]>([
+  ['HTTP 500', (response) => response.writeHead(500).end()],
+  ['HTTP 501', (response) => response.writeHead(501).end()],
+  ['HTTP 403', (response) => response.writeHead(403).end()],
+  ['a reply of an unknown type', (response) => response.end('OK')],
+  ['a reply that is not JSON-RPC', (response) => json(response, { error: 'no session' })],
+  ['the end of the connection', (response) => response.destroy()],
+  ['nothing', () => {}],
+])('an older server that answers a request before `initialize` with %s is used, and remembered', async (_, answer) => {
+  const server = await rawRemote(undefined, (_request, response) => {
+    if (server.received.at(-1)!.rpc !== 'server/discover') return false
+    answer(response)
+    return true
   })
+  const upstreams = open([remote('r', server.url)])
+  expect(textOf(await echo(upstreams, 'a'))).toBe('a')
+  server.sessions.clear()
+  server.received.length = 0
+  expect(textOf(await echo(upstreams, 'b'))).toBe('b')
+  const asked = server.received.map(({ rpc }) => rpc).filter(Boolean)
+  expect(asked).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call'])
+})
 
-  it('requests reach a server that closes each connection when it is used again, and calls are made once', async () => {
-    const used = new WeakSet<object>()
-    let calls = 0
-    const server = await rawRemote(
-      ({ id, response }) => json(response, result(id, String((calls += 1)))),
-      (request) => {
-        const isAgain = used.has(request.socket)
-        used.add(request.socket)
-        if (isAgain) request.socket.destroy()
-        return isAgain
-      },
-    )
-    const upstreams = open([remote('r', server.url)])
-    for (const count of ['1', '2', '3']) expect(textOf(await echo(upstreams, 'hi'))).toBe(count)
-  })
-
-  it('link-local and metadata addresses are not dialled', async () => {
-    const { assertHostAllowed } = await import('../../src/address-guard.ts')
-    const hosts = [
-      '169.254.169.254',
-      '[fe80::1]',
-      '[::ffff:169.254.169.254]',
-      '100.100.100.200',
-      '[fd00:ec2::254]',
-      '[64:ff9b::a9fe:a9fe]',
-    ]
-    for (const host of hosts) {
-      expect(() => assertHostAllowed(host), host).toThrow('link-local')
-      const upstreams = open([remote('r', `http://${host}/mcp`)])
-      await expect(upstreams.listTools('r')).rejects.toMatchObject({
-        code: 'UPSTREAM_UNREACHABLE',
-        message: expect.stringContaining('link-local or serves cloud metadata'),
+it(
+  'a 2026-07-28 server that is slow to answer for the first time is used, whatever it answers to initialize',
+  { tags: ['whole'] },
+  async () => {
+    const { url } = await bothEras('reject')
+    const answers = [undefined, { protocolVersion: '2026-07-28', capabilities: {} }, { capabilities: {} }]
+    const used = answers.map(async (answer) => {
+      let isFirst = true
+      const slow = await listen(async (request, response) => {
+        const body = await bodyOf(request)
+        if (isFirst) isFirst = false
+        else if (answer && body.includes('"initialize"'))
+          json(response, { jsonrpc: '2.0', id: (JSON.parse(body) as { id: number }).id, result: answer })
+        // The server breaks off its notifications when the test ends.
+        else await passOn(request, response, url, body).catch(() => {})
       })
-    }
-    for (const host of ['127.0.0.1', '10.0.0.1', '[::1]', 'example.com', '169.253.1.1']) assertHostAllowed(host)
-  })
-
-  it('a name that resolves to a link-local or metadata address is not dialled, except when that is allowed', async () => {
-    const { guardedLookup } = await import('../../src/address-guard.ts')
-    const resolve = (host: string) =>
-      new Promise((done) => guardedLookup(host, { all: true }, (failure, addresses) => done(failure ?? addresses)))
-    // Names that are addresses resolve to themselves, so no name server is needed.
-    expect(await resolve('169.254.169.254')).toMatchObject({ code: 'ERR_UPSTREAM_ADDRESS_REFUSED' })
-    expect(await resolve('127.0.0.1')).toEqual([{ address: '127.0.0.1', family: 4 }])
-    const { createHttpFetch } = await import('../../src/http-fetch.ts')
-    const abort = AbortSignal.timeout(300)
-    const http = createHttpFetch({ allowLinkLocal: true, env: {} })
-    const outcome = await http
-      .fetch('http://169.254.169.254/', { signal: abort })
-      .catch((reason: NodeJS.ErrnoException) => reason.code)
-    expect(outcome).not.toBe('ERR_UPSTREAM_ADDRESS_REFUSED')
-  })
-
-  it('requests go through the proxy that the environment names', async () => {
-    const server = await rawRemote()
-    const seen: string[] = []
-    const proxy = await listen((request, response) => {
-      seen.push(`${request.headers['proxy-authorization']} ${request.url}`)
-      return passOn(request, response, server.url)
+      const upstreams = open([remote('r', `${slow}/mcp`)])
+      return [textOf(await echo(upstreams, 'hi')), upstreams.logged.join('').includes('era="modern"')]
     })
-    const env = { http_proxy: proxy.replace('://', '://user:pw@'), NO_PROXY: 'direct.example' }
-    const upstreams = open([remote('r', 'http://mcp.example/mcp')], { env })
-    expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
-    expect(new Set(seen)).toEqual(new Set(['Basic dXNlcjpwdw== http://mcp.example/mcp']))
+    expect(await Promise.all(used)).toEqual(answers.map(() => ['hi', true]))
+  },
+)
+
+it.each([
+  [401, 'UPSTREAM_AUTH_REQUIRED', 'requires authentication'],
+  [429, 'UPSTREAM_UNREACHABLE', 'too many requests'],
+  [503, 'UPSTREAM_UNREACHABLE', 'failed with HTTP 503'],
+])('a server that answers with HTTP %s at the start is asked once', async (status, code, text) => {
+  const server = await rawRemote(undefined, (_request, response) => {
+    response.writeHead(status).end()
+    return true
   })
+  const message = expect.stringContaining(text)
+  await expect(echo(open([remote('r', server.url)]), 'a')).rejects.toMatchObject({ code, message })
+  expect(server.received).toHaveLength(1)
+})
+
+it('a server that resets every connection gets one request at a start, after the first, until it is back', async () => {
+  let isDown = true
+  const server = await rawRemote(undefined, (request) => {
+    if (isDown) request.socket.resetAndDestroy()
+    return isDown
+  })
+  const upstreams = open([remote('r', server.url)])
+  for (const total of [2, 3]) {
+    await expect(echo(upstreams, 'a')).rejects.toMatchObject({ message: expect.stringContaining('was reset') })
+    expect(server.received).toHaveLength(total)
+  }
+  isDown = false
+  expect(textOf(await echo(upstreams, 'b'))).toBe('b')
+})
+
+it('the negotiated revision of a remote server is remembered: the second connection requests nothing twice', async () => {
+  const server = await rawRemote()
+  const upstreams = open([remote('r', server.url)])
+  await echo(upstreams, 'a')
+  expect(server.received.map(({ rpc }) => rpc)).toContain('server/discover')
+  server.sessions.clear()
+  server.received.length = 0
+  expect(textOf(await echo(upstreams, 'b'))).toBe('b')
+  const asked = server.received.map(({ rpc }) => rpc).filter(Boolean)
+  expect(asked).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call'])
+})
+
+it('requests carry the headers of the definition, and follow redirects within the origin only', async () => {
+  const server = await rawRemote()
+  const elsewhere = await rawRemote()
+  const front = await listen((request, response) => {
+    const to = request.url === '/same' ? '/moved' : elsewhere.url
+    return request.url === '/moved'
+      ? passOn(request, response, server.url)
+      : response.writeHead(307, { location: to }).end()
+  })
+  const headers = { Authorization: 'Bearer s3cr3t-token', 'X-Team': 'blue' }
+  const upstreams = open([remote('r', `${front}/same`, headers), remote('other', `${front}/other`, headers)])
+  expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
+  expect(server.received.at(-1)!.headers).toMatchObject({ authorization: 'Bearer s3cr3t-token', 'x-team': 'blue' })
+
+  const failure = await upstreams.listTools('other').catch((reason: unknown) => reason)
+  expect(failure).toMatchObject({
+    code: 'UPSTREAM_UNREACHABLE',
+    message: expect.stringContaining('redirects to another address'),
+  })
+  expect(elsewhere.received).toEqual([])
+  expect(JSON.stringify([failure, upstreams.logged])).not.toContain('s3cr3t')
+})
+
+it('requests reach a server that closes each connection when it is used again, and calls are made once', async () => {
+  const used = new WeakSet<object>()
+  let calls = 0
+  const server = await rawRemote(
+    ({ id, response }) => json(response, result(id, String((calls += 1)))),
+    (request) => {
+      const isAgain = used.has(request.socket)
+      used.add(request.socket)
+      if (isAgain) request.socket.destroy()
+      return isAgain
+    },
+  )
+  const upstreams = open([remote('r', server.url)])
+  for (const count of ['1', '2', '3']) expect(textOf(await echo(upstreams, 'hi'))).toBe(count)
+})
+
+it('link-local and metadata addresses are not dialled', async () => {
+  const { assertHostAllowed } = await import('../../src/address-guard.ts')
+  const hosts = [
+    '169.254.169.254',
+    '[fe80::1]',
+    '[::ffff:169.254.169.254]',
+    '100.100.100.200',
+    '[fd00:ec2::254]',
+    '[64:ff9b::a9fe:a9fe]',
+  ]
+  for (const host of hosts) {
+    expect(() => assertHostAllowed(host), host).toThrow('link-local')
+    const upstreams = open([remote('r', `http://${host}/mcp`)])
+    await expect(upstreams.listTools('r')).rejects.toMatchObject({
+      code: 'UPSTREAM_UNREACHABLE',
+      message: expect.stringContaining('link-local or serves cloud metadata'),
+    })
+  }
+  for (const host of ['127.0.0.1', '10.0.0.1', '[::1]', 'example.com', '169.253.1.1']) assertHostAllowed(host)
+})
+
+it('a name that resolves to a link-local or metadata address is not dialled, except when that is allowed', async () => {
+  const { guardedLookup } = await import('../../src/address-guard.ts')
+  const resolve = (host: string) =>
+    new Promise((done) => guardedLookup(host, { all: true }, (failure, addresses) => done(failure ?? addresses)))
+  // Names that are addresses resolve to themselves, so no name server is needed.
+  expect(await resolve('169.254.169.254')).toMatchObject({ code: 'ERR_UPSTREAM_ADDRESS_REFUSED' })
+  expect(await resolve('127.0.0.1')).toEqual([{ address: '127.0.0.1', family: 4 }])
+  const { createHttpFetch } = await import('../../src/http-fetch.ts')
+  const abort = AbortSignal.timeout(300)
+  const http = createHttpFetch({ allowLinkLocal: true, env: {} })
+  const outcome = await http
+    .fetch('http://169.254.169.254/', { signal: abort })
+    .catch((reason: NodeJS.ErrnoException) => reason.code)
+  expect(outcome).not.toBe('ERR_UPSTREAM_ADDRESS_REFUSED')
+})
+
+it('requests go through the proxy that the environment names', async () => {
+  const server = await rawRemote()
+  const seen: string[] = []
+  const proxy = await listen((request, response) => {
+    seen.push(`${request.headers['proxy-authorization']} ${request.url}`)
+    return passOn(request, response, server.url)
+  })
+  const env = { http_proxy: proxy.replace('://', '://user:pw@'), NO_PROXY: 'direct.example' }
+  const upstreams = open([remote('r', 'http://mcp.example/mcp')], { env })
+  expect(textOf(await echo(upstreams, 'hi'))).toBe('hi')
+  expect(new Set(seen)).toEqual(new Set(['Basic dXNlcjpwdw== http://mcp.example/mcp']))
 })
 
 it('a silent connection is pinged after five minutes, and given up when it is dead', async () => {

@@ -1,5 +1,5 @@
 // Expiry that is known is used: before a token expires, and where a failure may come from it.
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Oddity } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { rawRemote } from '@sandbridge/remote/test/upstream/remote-server.ts'
@@ -34,44 +34,42 @@ it('a server that calls an unknown session unauthorized gets a new session, and 
   expect(textOf(await echo(upstreams))).toBe('hi')
 })
 
-describe('a token that expires while its authorization server is away', () => {
-  /** A connection with an expired token, after a refresh has failed once. */
-  async function expired(refusal: [number, string]) {
-    const { server, connect, logIn: signIn } = await site({ code: changed({ expires_in: 1 }) })
-    await signIn()
-    const upstreams = connect()
-    expect(textOf(await echo(upstreams))).toBe('hi')
-    const failing: Oddity = (usual, asked) => {
-      server.twist.steps = {}
-      server.refreshTokens.add(asked['refresh_token'] as string)
-      return 503
-    }
-    server.twist.steps = { refresh: failing }
-    await new Promise((resolve) => setTimeout(resolve, 1_050))
-    server.valid.clear()
-    server.twist.refusal = refusal
-    return { server, upstreams }
+/** A connection with an expired token, after a refresh has failed once. */
+async function expired(refusal: [number, string]) {
+  const { server, connect, logIn: signIn } = await site({ code: changed({ expires_in: 1 }) })
+  await signIn()
+  const upstreams = connect()
+  expect(textOf(await echo(upstreams))).toBe('hi')
+  const failing: Oddity = (usual, asked) => {
+    server.twist.steps = {}
+    server.refreshTokens.add(asked['refresh_token'] as string)
+    return 503
   }
+  server.twist.steps = { refresh: failing }
+  await new Promise((resolve) => setTimeout(resolve, 1_050))
+  server.valid.clear()
+  server.twist.refusal = refusal
+  return { server, upstreams }
+}
 
-  it.each([
-    [401, ''],
-    [403, ''],
-    [400, ''],
-    [302, ''],
-    [404, ''],
-    [403, 'Bearer error="invalid_token"'],
-  ] as [number, string][])('a call that is refused with %s %s is made again with a new token', async (...refusal) => {
-    const { server, upstreams } = await expired(refusal)
-    expect(textOf(await echo(upstreams))).toBe('hi')
-    expect(server.counts).toMatchObject({ authorize: 1, refresh: 2 })
-  })
+it.each([
+  [401, ''],
+  [403, ''],
+  [400, ''],
+  [302, ''],
+  [404, ''],
+  [403, 'Bearer error="invalid_token"'],
+] as [number, string][])('a call that is refused with %s %s is made again with a new token', async (...refusal) => {
+  const { server, upstreams } = await expired(refusal)
+  expect(textOf(await echo(upstreams))).toBe('hi')
+  expect(server.counts).toMatchObject({ authorize: 1, refresh: 2 })
+})
 
-  it('a call that fails with 500 may have been made, and is not made again; the next has a new token', async () => {
-    const { server, upstreams } = await expired([500, ''])
-    const calls: string[] = []
-    server.twist.beforeRefusal = (body) => void calls.push(...(body.match(/"tools\/call"/g) ?? []))
-    await expect(echo(upstreams)).rejects.toThrow('HTTP 500')
-    expect(textOf(await echo(upstreams))).toBe('hi')
-    expect(calls).toHaveLength(1)
-  })
+it('a call that fails with 500 may have been made, and is not made again; the next has a new token', async () => {
+  const { server, upstreams } = await expired([500, ''])
+  const calls: string[] = []
+  server.twist.beforeRefusal = (body) => void calls.push(...(body.match(/"tools\/call"/g) ?? []))
+  await expect(echo(upstreams)).rejects.toThrow('HTTP 500')
+  expect(textOf(await echo(upstreams))).toBe('hi')
+  expect(calls).toHaveLength(1)
 })

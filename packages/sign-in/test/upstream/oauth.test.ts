@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { lstat, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLog } from '../../../core/src/util/log.ts'
 import { openCallback as openCallbackAt } from '../../src/sign-in/callback.ts'
 import type { SignInEntry } from '@sandbridge/core/upstream/auth'
@@ -327,126 +327,121 @@ it('a login at a server that is not there reports that', async () => {
   await expect(logIn(server, await tokenFile())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
 })
 
-describe('a call for which the login lacks a scope', () => {
-  const needed = 'repo:read repo:write'
-  const refusal = {
-    code: 'UPSTREAM_AUTH_REQUIRED',
-    message: `Server 'r' requires more permissions than the login has: ${needed}`,
-    hint: 'Ask the user to run `sandbridge login r` in a terminal. It requests them.',
-  }
+const needed = 'repo:read repo:write'
+const refusal = {
+  code: 'UPSTREAM_AUTH_REQUIRED',
+  message: `Server 'r' requires more permissions than the login has: ${needed}`,
+  hint: 'Ask the user to run `sandbridge login r` in a terminal. It requests them.',
+}
 
-  it.each([false, true])(
-    'a call for which the login lacks a scope says what to run, and that login asks for the old and the new (silent: %s)',
-    async (silentScope) => {
-      const [server, file] = [await protectedServer(), await tokenFile()]
-      server.twist.silentScope = silentScope
-      await logIn(server, file, { scope: 'profile' })
-      const upstreams = bridge(server, file)
-      expect(textOf(await echo(upstreams))).toBe('hi')
-
-      server.twist.neededScope = needed
-      await expect(echo(upstreams)).rejects.toMatchObject(refusal)
-      expect(await logIn(server, file)).toEqual({ wasNeeded: true })
-      expect(server.asked.map(({ scope }) => scope)).toEqual(['profile', `profile ${needed}`])
-      expect(textOf(await echo(upstreams))).toBe('hi')
-      // A scope that was requested once is not requested again.
-      expect(await logIn(server, file)).toEqual({ wasNeeded: false, wasSignedIn: true })
-    },
-  )
-
-  it('a call for which the login lacks a scope is refused each time it is made, and starts no sign-in by itself', async () => {
+it.each([false, true])(
+  'a call for which the login lacks a scope says what to run, and that login asks for the old and the new (silent: %s)',
+  async (silentScope) => {
     const [server, file] = [await protectedServer(), await tokenFile()]
-    await logIn(server, file)
+    server.twist.silentScope = silentScope
+    await logIn(server, file, { scope: 'profile' })
+    const upstreams = bridge(server, file)
+    expect(textOf(await echo(upstreams))).toBe('hi')
+
     server.twist.neededScope = needed
-    const upstreams = bridge(server, file)
-    const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => echo(upstreams)))
-    expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 'rejected'))
-    expect(server.counts).toMatchObject({ authorize: 1, refresh: 0, refused: 10 })
-  })
-
-  it('the scopes that several tools lack are requested in one login, whatever is in them', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    await logIn(server, file)
-    const upstreams = bridge(server, file)
-    for (server.twist.neededScope of ['a', '$(b)', 'a c']) await expect(echo(upstreams)).rejects.toThrow('permissions')
-    await logIn(server, file)
-    expect(server.asked.at(-1)).toMatchObject({ scope: 'a $(b) c' })
-  })
-
-  it('a scope that a call lacks is offered to the user three times at most, when signing in does not help', async () => {
-    const [server, file] = [await protectedServer(), await tokenFile()]
-    Object.assign(server.twist, { neededScope: needed, grantedScope: 'profile' })
-    await logIn(server, file)
-    const upstreams = bridge(server, file)
-    const { signal } = new AbortController()
-    let count = 0
-    for (; upstreams.canSignIn('r') && count < 10; count += 1) {
-      await expect(echo(upstreams)).rejects.toMatchObject(refusal)
-      await upstreams.signIn('r', { showPage: browse, signal })
-    }
-    expect(count).toBe(3)
-    delete server.twist.neededScope
-    await echo(upstreams)
-    expect(upstreams.canSignIn('r')).toBe(true)
-  })
-
-  it('a scope that a call lacks over the older transport is reported in the same way', async () => {
-    let events: ServerResponse
-    const server = await listen(async (request, response) => {
-      if (request.method === 'GET') {
-        events = response.writeHead(200, { 'content-type': 'text/event-stream' })
-        events.write('event: endpoint\ndata: /messages\n\n')
-        return
-      }
-      const { id, method, params } = JSON.parse(await bodyOf(request))
-      if (method === 'tools/call') {
-        const challenge = `Bearer error="insufficient_scope", scope="${needed}"`
-        response.writeHead(403, { 'www-authenticate': challenge }).end()
-        return
-      }
-      response.writeHead(202).end()
-      if (method !== 'initialize') return
-      const { protocolVersion } = params
-      const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'old', version: '1' } }
-      events.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
-    })
-    const upstreams = open([remote('r', server, {}, 'sse')], {
-      tokenStore: createTokenStore(fileStore(dirname(await tokenFile()))),
-    })
     await expect(echo(upstreams)).rejects.toMatchObject(refusal)
-  })
+    expect(await logIn(server, file)).toEqual({ wasNeeded: true })
+    expect(server.asked.map(({ scope }) => scope)).toEqual(['profile', `profile ${needed}`])
+    expect(textOf(await echo(upstreams))).toBe('hi')
+    // A scope that was requested once is not requested again.
+    expect(await logIn(server, file)).toEqual({ wasNeeded: false, wasSignedIn: true })
+  },
+)
+
+it('a call for which the login lacks a scope is refused each time it is made, and starts no sign-in by itself', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  server.twist.neededScope = needed
+  const upstreams = bridge(server, file)
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => echo(upstreams)))
+  expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 'rejected'))
+  expect(server.counts).toMatchObject({ authorize: 1, refresh: 0, refused: 10 })
 })
 
-describe('a server that knows the older transport only', () => {
-  it.each([
-    ['sse', 405],
-    ['sse', 404],
-    ['sse', 401],
-    ['http', 405],
-    ['http', 404],
-  ] as const)(
-    'a server with the older transport only can be signed in to: as %s, with %i for a POST',
-    async (type, postStatus) => {
-      const [inner, file] = [await protectedServer(), await tokenFile()]
-      const base = await listen(async (request, response) => {
-        const body = await bodyOf(request)
-        if (request.url !== '/sse') return passOn(request, response, new URL(request.url!, inner.url).href, body)
-        const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
-        if (request.method === 'POST' && postStatus !== 401) response.writeHead(postStatus).end()
-        else if (!inner.valid.has(token)) {
-          const challenge = `Bearer resource_metadata="${base}/metadata"`
-          response.writeHead(401, { 'www-authenticate': challenge }).end()
-        } else
-          response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: endpoint\ndata: /post\n\n')
-        return undefined
-      })
-      inner.twist.resource = `${base}/sse`
-      const outcome = await logIn(inner, file, { server: { type, url: `${base}/sse`, headers: {} } })
-      expect(outcome).toEqual({ wasNeeded: true })
-      expect(inner.counts).toMatchObject({ code: 1 })
-    },
-  )
+it('the scopes that several tools lack are requested in one login, whatever is in them', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  const upstreams = bridge(server, file)
+  for (server.twist.neededScope of ['a', '$(b)', 'a c']) await expect(echo(upstreams)).rejects.toThrow('permissions')
+  await logIn(server, file)
+  expect(server.asked.at(-1)).toMatchObject({ scope: 'a $(b) c' })
 })
+
+it('a scope that a call lacks is offered to the user three times at most, when signing in does not help', async () => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  Object.assign(server.twist, { neededScope: needed, grantedScope: 'profile' })
+  await logIn(server, file)
+  const upstreams = bridge(server, file)
+  const { signal } = new AbortController()
+  let count = 0
+  for (; upstreams.canSignIn('r') && count < 10; count += 1) {
+    await expect(echo(upstreams)).rejects.toMatchObject(refusal)
+    await upstreams.signIn('r', { showPage: browse, signal })
+  }
+  expect(count).toBe(3)
+  delete server.twist.neededScope
+  await echo(upstreams)
+  expect(upstreams.canSignIn('r')).toBe(true)
+})
+
+it('a scope that a call lacks over the older transport is reported in the same way', async () => {
+  let events: ServerResponse
+  const server = await listen(async (request, response) => {
+    if (request.method === 'GET') {
+      events = response.writeHead(200, { 'content-type': 'text/event-stream' })
+      events.write('event: endpoint\ndata: /messages\n\n')
+      return
+    }
+    const { id, method, params } = JSON.parse(await bodyOf(request))
+    if (method === 'tools/call') {
+      const challenge = `Bearer error="insufficient_scope", scope="${needed}"`
+      response.writeHead(403, { 'www-authenticate': challenge }).end()
+      return
+    }
+    response.writeHead(202).end()
+    if (method !== 'initialize') return
+    const { protocolVersion } = params
+    const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'old', version: '1' } }
+    events.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
+  })
+  const upstreams = open([remote('r', server, {}, 'sse')], {
+    tokenStore: createTokenStore(fileStore(dirname(await tokenFile()))),
+  })
+  await expect(echo(upstreams)).rejects.toMatchObject(refusal)
+})
+
+it.each([
+  ['sse', 405],
+  ['sse', 404],
+  ['sse', 401],
+  ['http', 405],
+  ['http', 404],
+] as const)(
+  'a server with the older transport only can be signed in to: as %s, with %i for a POST',
+  async (type, postStatus) => {
+    const [inner, file] = [await protectedServer(), await tokenFile()]
+    const base = await listen(async (request, response) => {
+      const body = await bodyOf(request)
+      if (request.url !== '/sse') return passOn(request, response, new URL(request.url!, inner.url).href, body)
+      const token = request.headers.authorization?.replace('Bearer ', '') ?? ''
+      if (request.method === 'POST' && postStatus !== 401) response.writeHead(postStatus).end()
+      else if (!inner.valid.has(token)) {
+        const challenge = `Bearer resource_metadata="${base}/metadata"`
+        response.writeHead(401, { 'www-authenticate': challenge }).end()
+      } else response.writeHead(200, { 'content-type': 'text/event-stream' }).write('event: endpoint\ndata: /post\n\n')
+      return undefined
+    })
+    inner.twist.resource = `${base}/sse`
+    const outcome = await logIn(inner, file, { server: { type, url: `${base}/sse`, headers: {} } })
+    expect(outcome).toEqual({ wasNeeded: true })
+    expect(inner.counts).toMatchObject({ code: 1 })
+  },
+)
 
 it.each(['null', '5', '[]', '"x"', '', '{"a":'])(
   'the token file that holds %s counts as empty, and is set aside by the next change',

@@ -1,247 +1,231 @@
 // Signs in at a stand-in that is told how to answer: a table of oddities, by the step that has them. What an answer
 // means decides, not how it is dressed.
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Oddity, Step } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { echo } from './oauth-login.ts'
 import { changed, page, site, without } from './odd-site.ts'
 
-describe('an answer that is dressed otherwise', () => {
-  it.each<[Step, string, Oddity]>([
-    ...['scope', 'refresh_token', 'id_token', 'token_type', 'expires_in'].flatMap((field): [Step, string, Oddity][] => [
-      ['code', `${field} null`, changed({ [field]: null })],
-      ['code', `${field} ""`, changed({ [field]: '' })],
-    ]),
-    ['code', 'expires_in as text', changed({ expires_in: '3600' })],
-    ['code', 'a scope as a list', changed({ scope: ['a', 'b'] })],
-    ['code', 'no token_type', without('token_type')],
-    ['code', 'a form', (usual) => new URLSearchParams(usual as Record<string, string>).toString()],
-    [
-      'code',
-      'a form with its question mark',
-      (usual) => `?${new URLSearchParams(usual as Record<string, string>).toString()}`,
-    ],
-    ['code', 'JSON that is encoded twice', (usual) => JSON.stringify(JSON.stringify(usual))],
-    ['code', 'a list of one', (usual) => JSON.stringify([usual])],
-    ['code', 'a byte order mark', (usual) => `\uFEFF${JSON.stringify(usual)}`],
-    ...[
-      'redirect_uris',
-      'grant_types',
-      'client_secret',
-      'client_id_issued_at',
-      'logo_uri',
-      'scope',
-      'contacts',
-    ].flatMap((field): [Step, string, Oddity][] => [
+it.each<[Step, string, Oddity]>([
+  ...['scope', 'refresh_token', 'id_token', 'token_type', 'expires_in'].flatMap((field): [Step, string, Oddity][] => [
+    ['code', `${field} null`, changed({ [field]: null })],
+    ['code', `${field} ""`, changed({ [field]: '' })],
+  ]),
+  ['code', 'expires_in as text', changed({ expires_in: '3600' })],
+  ['code', 'a scope as a list', changed({ scope: ['a', 'b'] })],
+  ['code', 'no token_type', without('token_type')],
+  ['code', 'a form', (usual) => new URLSearchParams(usual as Record<string, string>).toString()],
+  [
+    'code',
+    'a form with its question mark',
+    (usual) => `?${new URLSearchParams(usual as Record<string, string>).toString()}`,
+  ],
+  ['code', 'JSON that is encoded twice', (usual) => JSON.stringify(JSON.stringify(usual))],
+  ['code', 'a list of one', (usual) => JSON.stringify([usual])],
+  ['code', 'a byte order mark', (usual) => `\uFEFF${JSON.stringify(usual)}`],
+  ...['redirect_uris', 'grant_types', 'client_secret', 'client_id_issued_at', 'logo_uri', 'scope', 'contacts'].flatMap(
+    (field): [Step, string, Oddity][] => [
       ['register', `${field} null`, changed({ [field]: null })],
       ['register', `${field} ""`, changed({ [field]: '' })],
-    ]),
-    ['register', 'only client_id', ({ client_id }) => ({ client_id })],
-    ['register', 'a client_id that is a number', changed({ client_id: 77 })],
-    ['register', 'status 200', (usual) => [200, usual]],
-    ...[
-      'scopes_supported',
-      'revocation_endpoint',
-      'code_challenge_methods_supported',
-      'response_types_supported',
-      'issuer',
-      'grant_types_supported',
-      'token_endpoint_auth_methods_supported',
-    ].flatMap((field): [Step, string, Oddity][] => [
-      ['metadata', `${field} null`, changed({ [field]: null })],
-      ['metadata', `${field} ""`, changed({ [field]: '' })],
-      ['metadata', `no ${field}`, without(field)],
-    ]),
-    [
-      'metadata',
-      'lists as texts',
-      changed({ code_challenge_methods_supported: 'plain S256', response_types_supported: 'code token' }),
     ],
-    ['metadata', 's256', changed({ code_challenge_methods_supported: ['s256'] })],
-    ['metadata', 'relative endpoints', changed({ authorization_endpoint: '/authorize', token_endpoint: '/token' })],
-    [
-      'metadata',
-      'an issuer in other letters',
-      (usual) => ({ ...usual, issuer: (usual['issuer'] as string).replace('http', 'HTTP') }),
-    ],
-    ['metadata', 'an issuer with a slash', (usual) => ({ ...usual, issuer: `${usual['issuer'] as string}/` })],
-    ...['scopes_supported', 'resource_name', 'jwks_uri', 'resource'].flatMap((field): [Step, string, Oddity][] => [
-      ['resource', `${field} null`, changed({ [field]: null })],
-      ['resource', `${field} ""`, changed({ [field]: '' })],
-    ]),
-    [
-      'resource',
-      'one server as a text',
-      (usual) => ({ ...usual, authorization_servers: (usual['authorization_servers'] as string[])[0] }),
-    ],
-    ['resource', 'a resource with a slash', (usual) => ({ ...usual, resource: `${usual['resource'] as string}/` })],
-    [
-      'resource',
-      'a dead server first',
-      (usual) => ({
-        ...usual,
-        authorization_servers: ['http://127.0.0.1:9', ...(usual['authorization_servers'] as string[])],
-      }),
-    ],
-    [
-      'resource',
-      'the place of the metadata as a server',
-      (usual, _sent, base) => ({
-        ...usual,
-        authorization_servers: [`${base}/.well-known/oauth-authorization-server`],
-      }),
-    ],
-    ['resource', '404, so that the server itself is asked', () => 404],
-    ['resource', '401, so that the server itself is asked', () => 401],
-    [
-      'metadata',
-      'a registration endpoint that is no usual one',
-      (usual, _sent, base) => ({ ...usual, registration_endpoint: `${base}/register?v=2` }),
-    ],
-    [
-      'metadata',
-      'no refresh_token grant, though it issues such tokens',
-      changed({ grant_types_supported: ['authorization_code'] }),
-    ],
-  ])('a sign-in reads %s with %s', async (step, what, oddity) => {
-    const { connect, logIn: signIn, server } = await site({ [step]: oddity })
-    // An issuer that names itself otherwise does so in its answers, too.
-    const { origin } = new URL(server.url)
-    if (what === 'an issuer with a slash') server.twist.iss = `${origin}/`
-    if (what === 'an issuer in other letters') server.twist.iss = origin.replace('http', 'HTTP')
-    expect(await signIn()).toEqual({ wasNeeded: true })
-    expect(textOf(await echo(connect()))).toBe('hi')
-  })
-
-  it.each<[string, Oddity]>([
-    ['a page', () => page],
-    ['a page with 404', () => [404, page]],
-    ['HTTP 500', () => 500],
-    ['a text', () => '"hello"'],
-    ['metadata without a token endpoint', without('token_endpoint')],
-  ])('discovery goes on past %s', async (_what, oddity) => {
-    const { logIn: signIn } = await site({ metadata: oddity, openid: (usual) => usual })
-    expect(await signIn()).toEqual({ wasNeeded: true })
-  })
-
-  it.each([null, '', undefined])('a refresh token %j in a refresh does not replace a good one', async (value) => {
-    const { server, connect, logIn: signIn } = await site({})
-    await signIn()
-    const upstreams = connect()
-    for (let i = 0; i < 3; i += 1) {
-      server.twist.steps = {
-        refresh: (usual, asked) => (
-          server.refreshTokens.add(asked['refresh_token'] as string),
-          { ...usual, refresh_token: value }
-        ),
-      }
-      server.valid.clear()
-      expect(textOf(await echo(upstreams))).toBe('hi')
-    }
-    expect(server.counts).toMatchObject({ authorize: 1, refresh: 3 })
-  })
+  ),
+  ['register', 'only client_id', ({ client_id }) => ({ client_id })],
+  ['register', 'a client_id that is a number', changed({ client_id: 77 })],
+  ['register', 'status 200', (usual) => [200, usual]],
+  ...[
+    'scopes_supported',
+    'revocation_endpoint',
+    'code_challenge_methods_supported',
+    'response_types_supported',
+    'issuer',
+    'grant_types_supported',
+    'token_endpoint_auth_methods_supported',
+  ].flatMap((field): [Step, string, Oddity][] => [
+    ['metadata', `${field} null`, changed({ [field]: null })],
+    ['metadata', `${field} ""`, changed({ [field]: '' })],
+    ['metadata', `no ${field}`, without(field)],
+  ]),
+  [
+    'metadata',
+    'lists as texts',
+    changed({ code_challenge_methods_supported: 'plain S256', response_types_supported: 'code token' }),
+  ],
+  ['metadata', 's256', changed({ code_challenge_methods_supported: ['s256'] })],
+  ['metadata', 'relative endpoints', changed({ authorization_endpoint: '/authorize', token_endpoint: '/token' })],
+  [
+    'metadata',
+    'an issuer in other letters',
+    (usual) => ({ ...usual, issuer: (usual['issuer'] as string).replace('http', 'HTTP') }),
+  ],
+  ['metadata', 'an issuer with a slash', (usual) => ({ ...usual, issuer: `${usual['issuer'] as string}/` })],
+  ...['scopes_supported', 'resource_name', 'jwks_uri', 'resource'].flatMap((field): [Step, string, Oddity][] => [
+    ['resource', `${field} null`, changed({ [field]: null })],
+    ['resource', `${field} ""`, changed({ [field]: '' })],
+  ]),
+  [
+    'resource',
+    'one server as a text',
+    (usual) => ({ ...usual, authorization_servers: (usual['authorization_servers'] as string[])[0] }),
+  ],
+  ['resource', 'a resource with a slash', (usual) => ({ ...usual, resource: `${usual['resource'] as string}/` })],
+  [
+    'resource',
+    'a dead server first',
+    (usual) => ({
+      ...usual,
+      authorization_servers: ['http://127.0.0.1:9', ...(usual['authorization_servers'] as string[])],
+    }),
+  ],
+  [
+    'resource',
+    'the place of the metadata as a server',
+    (usual, _sent, base) => ({
+      ...usual,
+      authorization_servers: [`${base}/.well-known/oauth-authorization-server`],
+    }),
+  ],
+  ['resource', '404, so that the server itself is asked', () => 404],
+  ['resource', '401, so that the server itself is asked', () => 401],
+  [
+    'metadata',
+    'a registration endpoint that is no usual one',
+    (usual, _sent, base) => ({ ...usual, registration_endpoint: `${base}/register?v=2` }),
+  ],
+  [
+    'metadata',
+    'no refresh_token grant, though it issues such tokens',
+    changed({ grant_types_supported: ['authorization_code'] }),
+  ],
+])('a sign-in reads %s with %s', async (step, what, oddity) => {
+  const { connect, logIn: signIn, server } = await site({ [step]: oddity })
+  // An issuer that names itself otherwise does so in its answers, too.
+  const { origin } = new URL(server.url)
+  if (what === 'an issuer with a slash') server.twist.iss = `${origin}/`
+  if (what === 'an issuer in other letters') server.twist.iss = origin.replace('http', 'HTTP')
+  expect(await signIn()).toEqual({ wasNeeded: true })
+  expect(textOf(await echo(connect()))).toBe('hi')
 })
 
-describe('a refresh that is refused', () => {
-  it.each<[string, Oddity]>([
-    ...[
-      'invalid_grant',
-      'invalid_request',
-      'invalid_token',
-      'access_denied',
-      'token_expired',
-      'invalid_scope',
-      'x',
-    ].map((error): [string, Oddity] => [error, () => [400, { error }]]),
-    ['ok: false with 200', () => ({ ok: false, error: 'invalid_refresh_token' })],
-    ['an error object', () => [400, { error: { code: 'dead', message: 'Expired' } }]],
-    ['invalid_grant with 500', () => [500, { error: 'invalid_grant' }]],
-    ['INVALID_GRANT with 500', () => [500, { error: 'INVALID_GRANT' }]],
-    ['a session that has timed out', () => [400, { error: 'session_timeout' }]],
-    ['an error in a form with 200', () => 'error=bad_refresh_token&error_description=It+has+expired'],
-    ['a code of another name', () => [400, { errorCode: 'E0000011', errorSummary: 'Invalid token provided' }]],
-    ['a list of errors', () => [422, { errors: [{ code: 'expired', message: 'Expired' }] }]],
-    ['a sentence with 400', () => [400, 'invalid refresh token']],
-    ['a page with 400', () => [400, page]],
-    ['401', () => 401],
-  ])(
-    'a refresh that is refused with %s ends the sign-in, and the next login begins with a page',
-    async (_what, oddity) => {
-      const { server, connect, logIn: signIn } = await site({})
-      await signIn()
-      server.valid.clear()
-      server.twist.steps = { refresh: oddity }
-      const failure = { code: 'UPSTREAM_AUTH_REQUIRED', message: expect.stringContaining('has ended') as string }
-      await expect(echo(connect())).rejects.toMatchObject({
-        ...failure,
-        hint: expect.stringContaining('sandbridge login r'),
-      })
-      const { refresh } = server.counts
-      await expect(echo(connect())).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
-      expect(await signIn()).toEqual({ wasNeeded: true })
-      expect(server.counts).toMatchObject({ authorize: 2, refresh })
-      expect(textOf(await echo(connect()))).toBe('hi')
-    },
-  )
+it.each<[string, Oddity]>([
+  ['a page', () => page],
+  ['a page with 404', () => [404, page]],
+  ['HTTP 500', () => 500],
+  ['a text', () => '"hello"'],
+  ['metadata without a token endpoint', without('token_endpoint')],
+])('discovery goes on past %s', async (_what, oddity) => {
+  const { logIn: signIn } = await site({ metadata: oddity, openid: (usual) => usual })
+  expect(await signIn()).toEqual({ wasNeeded: true })
+})
 
-  it.each<[string, Oddity]>([
-    ['a page', () => page],
-    ['a redirect', () => 302],
-    ['a page with 403', () => [403, page]],
-    ['404', () => 404],
-    ['the words of a gateway', () => [403, { error: 'Forbidden', message: 'Forbidden' }]],
-    ['a sentence with 200', () => 'We are back soon.'],
-    ['fields without a token', () => ({ status: 'maintenance' })],
-  ])('a refresh that is answered with %s keeps the sign-in, and login begins with a page', async (_what, oddity) => {
+it.each([null, '', undefined])('a refresh token %j in a refresh does not replace a good one', async (value) => {
+  const { server, connect, logIn: signIn } = await site({})
+  await signIn()
+  const upstreams = connect()
+  for (let i = 0; i < 3; i += 1) {
+    server.twist.steps = {
+      refresh: (usual, asked) => (
+        server.refreshTokens.add(asked['refresh_token'] as string),
+        { ...usual, refresh_token: value }
+      ),
+    }
+    server.valid.clear()
+    expect(textOf(await echo(upstreams))).toBe('hi')
+  }
+  expect(server.counts).toMatchObject({ authorize: 1, refresh: 3 })
+})
+
+it.each<[string, Oddity]>([
+  ...['invalid_grant', 'invalid_request', 'invalid_token', 'access_denied', 'token_expired', 'invalid_scope', 'x'].map(
+    (error): [string, Oddity] => [error, () => [400, { error }]],
+  ),
+  ['ok: false with 200', () => ({ ok: false, error: 'invalid_refresh_token' })],
+  ['an error object', () => [400, { error: { code: 'dead', message: 'Expired' } }]],
+  ['invalid_grant with 500', () => [500, { error: 'invalid_grant' }]],
+  ['INVALID_GRANT with 500', () => [500, { error: 'INVALID_GRANT' }]],
+  ['a session that has timed out', () => [400, { error: 'session_timeout' }]],
+  ['an error in a form with 200', () => 'error=bad_refresh_token&error_description=It+has+expired'],
+  ['a code of another name', () => [400, { errorCode: 'E0000011', errorSummary: 'Invalid token provided' }]],
+  ['a list of errors', () => [422, { errors: [{ code: 'expired', message: 'Expired' }] }]],
+  ['a sentence with 400', () => [400, 'invalid refresh token']],
+  ['a page with 400', () => [400, page]],
+  ['401', () => 401],
+])(
+  'a refresh that is refused with %s ends the sign-in, and the next login begins with a page',
+  async (_what, oddity) => {
     const { server, connect, logIn: signIn } = await site({})
     await signIn()
     server.valid.clear()
-    server.twist.steps = {
-      refresh: (usual, asked, base) => (
-        server.refreshTokens.add(asked['refresh_token'] as string),
-        oddity(usual, asked, base)
-      ),
-    }
+    server.twist.steps = { refresh: oddity }
+    const failure = { code: 'UPSTREAM_AUTH_REQUIRED', message: expect.stringContaining('has ended') as string }
     await expect(echo(connect())).rejects.toMatchObject({
-      code: 'UPSTREAM_AUTH_REQUIRED',
-      message: expect.stringContaining('could not be renewed') as string,
-      hint: expect.stringContaining('sandbridge login r') as string,
+      ...failure,
+      hint: expect.stringContaining('sandbridge login r'),
     })
-    const { steps } = server.twist
-    server.twist.steps = {}
-    expect(textOf(await echo(connect()))).toBe('hi')
-    expect(server.counts.authorize).toBe(1)
-    server.twist.steps = steps
-    server.valid.clear()
+    const { refresh } = server.counts
+    await expect(echo(connect())).rejects.toMatchObject({ code: 'UPSTREAM_AUTH_REQUIRED' })
     expect(await signIn()).toEqual({ wasNeeded: true })
-    expect(server.counts.authorize).toBe(2)
-  })
-
-  it.each<[string, Oddity]>([
-    ['500', () => 500],
-    ['429', () => 429],
-    ['a page with 503', () => [503, page]],
-    ['temporarily_unavailable', () => [400, { error: 'temporarily_unavailable' }]],
-    ['server_error with 200', () => ({ error: 'server_error' })],
-    ['rate_limit_exceeded', () => [400, { error: 'rate_limit_exceeded' }]],
-    ['a limit in the words of HTTP', () => [400, { error: 'Too Many Requests' }]],
-    ['ok: false and service_unavailable', () => ({ ok: false, error: 'service_unavailable' })],
-  ])('a refresh that fails with %s keeps the sign-in', async (_what, oddity) => {
-    const { server, connect, logIn: signIn } = await site({})
-    await signIn()
-    server.valid.clear()
-    // The token is not used up: the authorization server did not look at it.
-    server.twist.steps = {
-      refresh: (usual, asked, base) => (
-        server.refreshTokens.add(asked['refresh_token'] as string),
-        oddity(usual, asked, base)
-      ),
-    }
-    await expect(echo(connect())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
-    server.twist.steps = {}
+    expect(server.counts).toMatchObject({ authorize: 2, refresh })
     expect(textOf(await echo(connect()))).toBe('hi')
-    expect(server.counts.authorize).toBe(1)
+  },
+)
+
+it.each<[string, Oddity]>([
+  ['a page', () => page],
+  ['a redirect', () => 302],
+  ['a page with 403', () => [403, page]],
+  ['404', () => 404],
+  ['the words of a gateway', () => [403, { error: 'Forbidden', message: 'Forbidden' }]],
+  ['a sentence with 200', () => 'We are back soon.'],
+  ['fields without a token', () => ({ status: 'maintenance' })],
+])('a refresh that is answered with %s keeps the sign-in, and login begins with a page', async (_what, oddity) => {
+  const { server, connect, logIn: signIn } = await site({})
+  await signIn()
+  server.valid.clear()
+  server.twist.steps = {
+    refresh: (usual, asked, base) => (
+      server.refreshTokens.add(asked['refresh_token'] as string),
+      oddity(usual, asked, base)
+    ),
+  }
+  await expect(echo(connect())).rejects.toMatchObject({
+    code: 'UPSTREAM_AUTH_REQUIRED',
+    message: expect.stringContaining('could not be renewed') as string,
+    hint: expect.stringContaining('sandbridge login r') as string,
   })
+  const { steps } = server.twist
+  server.twist.steps = {}
+  expect(textOf(await echo(connect()))).toBe('hi')
+  expect(server.counts.authorize).toBe(1)
+  server.twist.steps = steps
+  server.valid.clear()
+  expect(await signIn()).toEqual({ wasNeeded: true })
+  expect(server.counts.authorize).toBe(2)
+})
+
+it.each<[string, Oddity]>([
+  ['500', () => 500],
+  ['429', () => 429],
+  ['a page with 503', () => [503, page]],
+  ['temporarily_unavailable', () => [400, { error: 'temporarily_unavailable' }]],
+  ['server_error with 200', () => ({ error: 'server_error' })],
+  ['rate_limit_exceeded', () => [400, { error: 'rate_limit_exceeded' }]],
+  ['a limit in the words of HTTP', () => [400, { error: 'Too Many Requests' }]],
+  ['ok: false and service_unavailable', () => ({ ok: false, error: 'service_unavailable' })],
+])('a refresh that fails with %s keeps the sign-in', async (_what, oddity) => {
+  const { server, connect, logIn: signIn } = await site({})
+  await signIn()
+  server.valid.clear()
+  // The token is not used up: the authorization server did not look at it.
+  server.twist.steps = {
+    refresh: (usual, asked, base) => (
+      server.refreshTokens.add(asked['refresh_token'] as string),
+      oddity(usual, asked, base)
+    ),
+  }
+  await expect(echo(connect())).rejects.toMatchObject({ code: 'UPSTREAM_UNREACHABLE' })
+  server.twist.steps = {}
+  expect(textOf(await echo(connect()))).toBe('hi')
+  expect(server.counts.authorize).toBe(1)
 })
 
 it.each<[string, [number, string]]>([
@@ -268,29 +252,27 @@ it('a server that needs a sign-in for calls only is signed in to by login, and o
   expect(await other.logIn()).toEqual({ wasNeeded: false })
 })
 
-describe('the issuer', () => {
-  const template = 'https://login.example/{tenantid}/v2.0'
+const template = 'https://login.example/{tenantid}/v2.0'
 
-  it('an issuer of another place is trusted only where the entry names it, and the error has that line', async () => {
-    const metadata: Oddity = (usual) => ({ ...usual, issuer: template })
-    const line = `"issuer": "${template}"`
-    await expect((await site({ metadata })).logIn()).rejects.toMatchObject({
-      code: 'UPSTREAM_AUTH_REQUIRED',
-      hint: expect.stringContaining(line),
-    })
-    for (const [iss, isRight] of [
-      ['https://login.example/1-2/v2.0', true],
-      ['https://evil.example/1-2/v2.0', false],
-    ] as const) {
-      const { server, logIn: signIn } = await site({ metadata }, { issuer: template })
-      server.twist.iss = iss
-      const outcome = signIn().then(
-        () => true,
-        () => false,
-      )
-      expect(await outcome).toBe(isRight)
-    }
+it('an issuer of another place is trusted only where the entry names it, and the error has that line', async () => {
+  const metadata: Oddity = (usual) => ({ ...usual, issuer: template })
+  const line = `"issuer": "${template}"`
+  await expect((await site({ metadata })).logIn()).rejects.toMatchObject({
+    code: 'UPSTREAM_AUTH_REQUIRED',
+    hint: expect.stringContaining(line),
   })
+  for (const [iss, isRight] of [
+    ['https://login.example/1-2/v2.0', true],
+    ['https://evil.example/1-2/v2.0', false],
+  ] as const) {
+    const { server, logIn: signIn } = await site({ metadata }, { issuer: template })
+    server.twist.iss = iss
+    const outcome = signIn().then(
+      () => true,
+      () => false,
+    )
+    expect(await outcome).toBe(isRight)
+  }
 })
 
 it('a server that names itself in place of its authorization server is signed in to where the entry names the issuer', async () => {

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { get as request } from 'node:http'
 import path from 'node:path'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { toldOf } from '@sandbridge/core/test/support/told.ts'
 import { newId } from '../../../core/src/observe/events/new-id.ts'
 import { Metrics } from '../../src/metrics.ts'
@@ -24,266 +24,257 @@ const BOUNDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 const pointsOf = (metrics: readonly CollectedMetric[], name: string) =>
   metrics.find((metric) => metric.name === name)?.histogram?.dataPoints ?? []
 
-describe('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
-  it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the tree of a run in the trace of its client, and measures it', async () => {
+it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the tree of a run in the trace of its client, and measures it', async () => {
+  const collector = await startCollector()
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
+  vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-key=a%20b')
+  vi.stubEnv('OTEL_SERVICE_NAME', 'my-bridge')
+  const { run, bridge } = await openObserved({
+    servers: { raw: fixtureServer('raw.mjs', 'shows-meta') },
+    env: { MCP_BRIDGE_AUDIT: 'off' },
+  })
+  const meta = { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'k=v', baggage: 'who=me' }
+  const result = await run('await mcp_raw.echo(text="x")', meta)
+  await run('await mcp_raw.no_such_tool()')
+  await bridge.close()
+
+  expect(collector.headers).toMatchObject({ 'x-key': 'a b', 'content-type': 'application/x-protobuf' })
+  expect(collector.resource).toMatchObject({ 'service.name': 'my-bridge' })
+  const [server, cell, call] = ['tools/call run_python', 'cell', 'tools/call echo'].map((name) =>
+    collector.spans.find((span) => span.name === name && span.traceId === TRACE)!,
+  )
+  expect(server).toMatchObject({ kind: 2, parentSpanId: SPAN, traceState: 'k=v', status: {} })
+  expect(server!.attributes).toMatchObject({
+    'mcp.method.name': 'tools/call',
+    'gen_ai.tool.name': 'run_python',
+    'gen_ai.operation.name': 'execute_tool',
+    'network.transport': 'pipe',
+    'mcp.client.name': 'observer',
+  })
+  expect(server!.attributes['jsonrpc.request.id']).toMatch(/^\d+$/)
+  expect(server!.attributes['mcp.protocol.version']).toMatch(/^20\d\d-/)
+  expect(cell).toMatchObject({ kind: 1, parentSpanId: server!.spanId })
+  expect(call).toMatchObject({ kind: 3, parentSpanId: cell!.spanId, status: {} })
+  expect(call!.attributes).toMatchObject({
+    'mcp.method.name': 'tools/call',
+    'gen_ai.tool.name': 'echo',
+    'gen_ai.operation.name': 'execute_tool',
+    'mcp.server.name': 'raw',
+    'network.transport': 'pipe',
+  })
+  expect(call!.attributes).not.toHaveProperty('gen_ai.tool.call.arguments')
+  expect(Number(call!.endTimeUnixNano)).toBeGreaterThan(Number(call!.startTimeUnixNano))
+  const text = JSON.stringify(result.content)
+  for (const word of [`00-${TRACE}-${call!.spanId}-01`, 'k=v', 'who=me']) expect(text).toContain(word)
+
+  const failed = collector.spans.find(({ name, traceId }) => name === 'tools/call run_python' && traceId !== TRACE)!
+  expect(failed).toMatchObject({ status: { code: 2 } })
+  expect(failed.attributes).toMatchObject({ 'error.type': 'tool_error' })
+  expect(failed).not.toHaveProperty('parentSpanId')
+
+  const [served] = pointsOf(collector.metrics, 'mcp.server.operation.duration')
+  expect(served!.explicitBounds).toEqual(BOUNDS)
+  expect(plain(served!.attributes)).not.toHaveProperty('jsonrpc.request.id')
+  const [called] = pointsOf(collector.metrics, 'mcp.client.operation.duration')
+  expect(plain(called!.attributes)).toMatchObject({ 'mcp.server.name': 'raw', 'gen_ai.tool.name': 'echo' })
+  const names = collector.metrics.map(({ name }) => name)
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'mcp.client.session.duration',
+      'mcp.server.session.duration',
+      'sandbridge.cell.duration',
+      'sandbridge.sandbox.start.duration',
+      'sandbridge.tokens.returned',
+    ]),
+  )
+})
+
+it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the same in JSON when asked to', async () => {
+  const collector = await startCollector()
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
+  vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json')
+  const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
+  await run('await mcp_raw.echo(text="x")', { traceparent: `00-${TRACE}-${SPAN}-01` })
+  await bridge.close()
+  expect(collector.headers['content-type']).toBe('application/json')
+  expect(collector.spans.map(({ name, traceId }) => [name, traceId])).toEqual([
+    ['tools/call echo', TRACE],
+    ['cell', TRACE],
+    ['tools/call run_python', TRACE],
+  ])
+  expect(collector.spans.at(-1)).toMatchObject({ parentSpanId: SPAN, kind: 2 })
+  expect(pointsOf(collector.metrics, 'mcp.client.operation.duration')[0]!.explicitBounds).toEqual(BOUNDS)
+})
+
+it(
+  'a bridge with OTEL_EXPORTER_OTLP_ENDPOINT runs cells as usual when the collector never answers',
+  { tags: ['whole'] },
+  async () => {
     const collector = await startCollector()
+    collector.answer = () => {}
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
-    vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-key=a%20b')
-    vi.stubEnv('OTEL_SERVICE_NAME', 'my-bridge')
-    const { run, bridge } = await openObserved({
-      servers: { raw: fixtureServer('raw.mjs', 'shows-meta') },
-      env: { MCP_BRIDGE_AUDIT: 'off' },
-    })
-    const meta = { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'k=v', baggage: 'who=me' }
-    const result = await run('await mcp_raw.echo(text="x")', meta)
-    await run('await mcp_raw.no_such_tool()')
-    await bridge.close()
-
-    expect(collector.headers).toMatchObject({ 'x-key': 'a b', 'content-type': 'application/x-protobuf' })
-    expect(collector.resource).toMatchObject({ 'service.name': 'my-bridge' })
-    const [server, cell, call] = ['tools/call run_python', 'cell', 'tools/call echo'].map((name) =>
-      collector.spans.find((span) => span.name === name && span.traceId === TRACE)!,
+    vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
+    const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
+    const result = await run(
+      'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text="x") for _ in range(50)])\nlen(r)',
     )
-    expect(server).toMatchObject({ kind: 2, parentSpanId: SPAN, traceState: 'k=v', status: {} })
-    expect(server!.attributes).toMatchObject({
-      'mcp.method.name': 'tools/call',
-      'gen_ai.tool.name': 'run_python',
-      'gen_ai.operation.name': 'execute_tool',
-      'network.transport': 'pipe',
-      'mcp.client.name': 'observer',
-    })
-    expect(server!.attributes['jsonrpc.request.id']).toMatch(/^\d+$/)
-    expect(server!.attributes['mcp.protocol.version']).toMatch(/^20\d\d-/)
-    expect(cell).toMatchObject({ kind: 1, parentSpanId: server!.spanId })
-    expect(call).toMatchObject({ kind: 3, parentSpanId: cell!.spanId, status: {} })
-    expect(call!.attributes).toMatchObject({
-      'mcp.method.name': 'tools/call',
-      'gen_ai.tool.name': 'echo',
-      'gen_ai.operation.name': 'execute_tool',
-      'mcp.server.name': 'raw',
-      'network.transport': 'pipe',
-    })
-    expect(call!.attributes).not.toHaveProperty('gen_ai.tool.call.arguments')
-    expect(Number(call!.endTimeUnixNano)).toBeGreaterThan(Number(call!.startTimeUnixNano))
-    const text = JSON.stringify(result.content)
-    for (const word of [`00-${TRACE}-${call!.spanId}-01`, 'k=v', 'who=me']) expect(text).toContain(word)
+    expect(JSON.stringify(result.content)).toContain('50')
+    await bridge.close()
+  },
+)
 
-    const failed = collector.spans.find(({ name, traceId }) => name === 'tools/call run_python' && traceId !== TRACE)!
-    expect(failed).toMatchObject({ status: { code: 2 } })
-    expect(failed.attributes).toMatchObject({ 'error.type': 'tool_error' })
-    expect(failed).not.toHaveProperty('parentSpanId')
+const stamp = (seq: number) => ({ seq, at: Date.now(), mono: performance.now() })
+const trace = { traceId: TRACE, sampled: true }
 
-    const [served] = pointsOf(collector.metrics, 'mcp.server.operation.duration')
-    expect(served!.explicitBounds).toEqual(BOUNDS)
-    expect(plain(served!.attributes)).not.toHaveProperty('jsonrpc.request.id')
-    const [called] = pointsOf(collector.metrics, 'mcp.client.operation.duration')
-    expect(plain(called!.attributes)).toMatchObject({ 'mcp.server.name': 'raw', 'gen_ai.tool.name': 'echo' })
-    const names = collector.metrics.map(({ name }) => name)
-    expect(names).toEqual(
-      expect.arrayContaining([
-        'mcp.client.session.duration',
-        'mcp.server.session.duration',
-        'sandbridge.cell.duration',
-        'sandbridge.sandbox.start.duration',
-        'sandbridge.tokens.returned',
+function floods(telemetry: Telemetry, count: number): void {
+  for (let index = 0; index < count; index += 1) {
+    const about = { id: newId(), tool: 'run_bash', transport: 'pipe' as const }
+    const ended = { type: 'run.ended', id: about.id, outcome: 'ok', durationMs: 1, content: [] } as const
+    telemetry.receive(
+      toldOf([
+        { type: 'run.started', ...about, trace, ...stamp(index) },
+        { ...ended, ...stamp(index) },
       ]),
     )
-  })
+  }
+}
 
-  it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the same in JSON when asked to', async () => {
-    const collector = await startCollector()
-    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
-    vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json')
-    const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
-    await run('await mcp_raw.echo(text="x")', { traceparent: `00-${TRACE}-${SPAN}-01` })
-    await bridge.close()
-    expect(collector.headers['content-type']).toBe('application/json')
-    expect(collector.spans.map(({ name, traceId }) => [name, traceId])).toEqual([
-      ['tools/call echo', TRACE],
-      ['cell', TRACE],
-      ['tools/call run_python', TRACE],
-    ])
-    expect(collector.spans.at(-1)).toMatchObject({ parentSpanId: SPAN, kind: 2 })
-    expect(pointsOf(collector.metrics, 'mcp.client.operation.duration')[0]!.explicitBounds).toEqual(BOUNDS)
-  })
-
-  it(
-    'a bridge with OTEL_EXPORTER_OTLP_ENDPOINT runs cells as usual when the collector never answers',
-    { tags: ['whole'] },
-    async () => {
-      const collector = await startCollector()
-      collector.answer = () => {}
-      vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
-      vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
-      const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
-      const result = await run(
-        'import asyncio\nr = await asyncio.gather(*[mcp_raw.echo(text="x") for _ in range(50)])\nlen(r)',
-      )
-      expect(JSON.stringify(result.content)).toContain('50')
-      await bridge.close()
-    },
-  )
-})
-
-describe('Telemetry', () => {
-  const stamp = (seq: number) => ({ seq, at: Date.now(), mono: performance.now() })
-  const trace = { traceId: TRACE, sampled: true }
-
-  function floods(telemetry: Telemetry, count: number): void {
-    for (let index = 0; index < count; index += 1) {
-      const about = { id: newId(), tool: 'run_bash', transport: 'pipe' as const }
-      const ended = { type: 'run.ended', id: about.id, outcome: 'ok', durationMs: 1, content: [] } as const
-      telemetry.receive(
-        toldOf([
-          { type: 'run.started', ...about, trace, ...stamp(index) },
-          { ...ended, ...stamp(index) },
-        ]),
-      )
+it.each([
+  ['is gone', 'http://127.0.0.1:1', undefined],
+  ['never answers', '', () => {}],
+  ['answers 429', '', 429],
+  ['answers garbage', '', 400],
+] as const)('telemetry throws nothing, and ends, when the collector %s', async (_, url, answer) => {
+  const collector = await startCollector()
+  if (answer !== undefined) {
+    collector.answer = (response) => {
+      if (typeof answer === 'number') response.writeHead(answer, { 'retry-after': 'soon' }).end('\0'.repeat(1000))
     }
   }
-
-  it.each([
-    ['is gone', 'http://127.0.0.1:1', undefined],
-    ['never answers', '', () => {}],
-    ['answers 429', '', 429],
-    ['answers garbage', '', 400],
-  ] as const)('telemetry throws nothing, and ends, when the collector %s', async (_, url, answer) => {
-    const collector = await startCollector()
-    if (answer !== undefined) {
-      collector.answer = (response) => {
-        if (typeof answer === 'number') response.writeHead(answer, { 'retry-after': 'soon' }).end('\0'.repeat(1000))
-      }
-    }
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: url || collector.url, OTEL_BSP_SCHEDULE_DELAY: '20' }
-    const otel = readOtelSettings(env)!
-    const warn = () => {}
-    const telemetry = new Telemetry({
-      otel,
-      metrics: new Metrics(),
-      version: '1',
-      redact: (_server, text) => text,
-      warn,
-    })
-    for (let batch = 0; batch < 3; batch += 1) {
-      floods(telemetry, 50)
-      // Its timer sends them, and meets the collector.
-      await new Promise((resolve) => setTimeout(resolve, 25))
-    }
-    await expect(telemetry.close()).resolves.toBeUndefined()
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: url || collector.url, OTEL_BSP_SCHEDULE_DELAY: '20' }
+  const otel = readOtelSettings(env)!
+  const warn = () => {}
+  const telemetry = new Telemetry({
+    otel,
+    metrics: new Metrics(),
+    version: '1',
+    redact: (_server, text) => text,
+    warn,
   })
-
-  it('telemetry keeps a bounded number of spans for a collector that is gone, and counts and reports what it drops', async () => {
-    const warnings: string[] = []
-    const otel = readOtelSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })!
-    const warn = (message: string) => void warnings.push(message)
-    const telemetry = new Telemetry({ otel, metrics: new Metrics(), version: '1', redact: (_, text) => text, warn })
-    floods(telemetry, 10_000)
-    await telemetry.close()
-    expect(warnings).toEqual(['Spans were dropped'])
-  })
-
-  it(
-    'telemetry keeps spans for a collector that comes after the exporter has given up, and sends each once',
-    { tags: ['whole'] },
-    async () => {
-      const collector = await startCollector()
-      // Away. It keeps its port: whoever else got that could accept the spans.
-      collector.answer = (response) => response.destroy()
-      // What a busy machine sends and answers in more than this is sent again.
-      vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '3000')
-      const otel = readOtelSettings({
-        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-        OTEL_METRICS_EXPORTER: 'none',
-        OTEL_BSP_SCHEDULE_DELAY: '20',
-      })!
-      const warn = vi.fn()
-      const telemetry = new Telemetry({ otel, metrics: new Metrics(), version: '1', redact: (_, text) => text, warn })
-      floods(telemetry, 1_000)
-      // Three times as long as one export may take: the exporter of OpenTelemetry drops what it has by then.
-      await new Promise((resolve) => setTimeout(resolve, 9_000))
-      collector.answer = undefined
-      while (collector.spans.length < 1_000) await new Promise((resolve) => setTimeout(resolve, 20))
-      await telemetry.close()
-      expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(1_000)
-      expect(collector.spans).toHaveLength(1_000)
-      expect(collector.spans[0]!.name).toBe('tools/call run_bash')
-      expect(warn).not.toHaveBeenCalled()
-    },
-  )
-
-  it('telemetry sends again what a busy collector did not accept, once', async () => {
-    const collector = await startCollector()
-    let refusals = 0
-    collector.answer = (response) => {
-      refusals += 1
-      collector.answer = undefined
-      response.writeHead(503).end()
-    }
-    const otel = readOtelSettings({
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      OTEL_METRICS_EXPORTER: 'none',
-      OTEL_BSP_SCHEDULE_DELAY: '10',
-    })!
-    const telemetry = new Telemetry({
-      otel,
-      metrics: new Metrics(),
-      version: '1',
-      redact: (_, text) => text,
-      warn: () => {},
-    })
-    floods(telemetry, 3)
-    while (collector.spans.length < 3) await new Promise((resolve) => setTimeout(resolve, 20))
-    await telemetry.close()
-    expect(refusals).toBe(1)
-    expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(3)
-    expect(collector.spans).toHaveLength(3)
-  })
+  for (let batch = 0; batch < 3; batch += 1) {
+    floods(telemetry, 50)
+    // Its timer sends them, and meets the collector.
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  await expect(telemetry.close()).resolves.toBeUndefined()
 })
 
-describe('readOtelSettings', () => {
-  const read = (env: Record<string, string>) => readOtelSettings(env)
+it('telemetry keeps a bounded number of spans for a collector that is gone, and counts and reports what it drops', async () => {
+  const warnings: string[] = []
+  const otel = readOtelSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })!
+  const warn = (message: string) => void warnings.push(message)
+  const telemetry = new Telemetry({ otel, metrics: new Metrics(), version: '1', redact: (_, text) => text, warn })
+  floods(telemetry, 10_000)
+  await telemetry.close()
+  expect(warnings).toEqual(['Spans were dropped'])
+})
 
-  it('readOtelSettings returns nothing without an endpoint, and when telemetry is disabled', () => {
-    expect(read({})).toBeUndefined()
-    expect(read({ OTEL_SERVICE_NAME: 'x' })).toBeUndefined()
-    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_SDK_DISABLED: 'true' })).toBeUndefined()
-    const none = { OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' }
-    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', ...none })).toBeUndefined()
-  })
+it(
+  'telemetry keeps spans for a collector that comes after the exporter has given up, and sends each once',
+  { tags: ['whole'] },
+  async () => {
+    const collector = await startCollector()
+    // Away. It keeps its port: whoever else got that could accept the spans.
+    collector.answer = (response) => response.destroy()
+    // What a busy machine sends and answers in more than this is sent again.
+    vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '3000')
+    const otel = readOtelSettings({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_METRICS_EXPORTER: 'none',
+      OTEL_BSP_SCHEDULE_DELAY: '20',
+    })!
+    const warn = vi.fn()
+    const telemetry = new Telemetry({ otel, metrics: new Metrics(), version: '1', redact: (_, text) => text, warn })
+    floods(telemetry, 1_000)
+    // Three times as long as one export may take: the exporter of OpenTelemetry drops what it has by then.
+    await new Promise((resolve) => setTimeout(resolve, 9_000))
+    collector.answer = undefined
+    while (collector.spans.length < 1_000) await new Promise((resolve) => setTimeout(resolve, 20))
+    await telemetry.close()
+    expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(1_000)
+    expect(collector.spans).toHaveLength(1_000)
+    expect(collector.spans[0]!.name).toBe('tools/call run_bash')
+    expect(warn).not.toHaveBeenCalled()
+  },
+)
 
-  it('readOtelSettings builds the URLs of signals as the specification says', () => {
-    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318/base/' })).toMatchObject({
-      traces: { url: 'http://c:4318/base/v1/traces', protocol: 'http/protobuf' },
-      metrics: { url: 'http://c:4318/base/v1/metrics', protocol: 'http/protobuf' },
-    })
-    const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://t/x' }
-    expect(read(own)).toMatchObject({ traces: { url: 'http://t/x' }, metrics: undefined })
-    expect(read({ OTEL_TRACES_EXPORTER: 'otlp' })).toMatchObject({ traces: { url: 'http://localhost:4318/v1/traces' } })
+it('telemetry sends again what a busy collector did not accept, once', async () => {
+  const collector = await startCollector()
+  let refusals = 0
+  collector.answer = (response) => {
+    refusals += 1
+    collector.answer = undefined
+    response.writeHead(503).end()
+  }
+  const otel = readOtelSettings({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_METRICS_EXPORTER: 'none',
+    OTEL_BSP_SCHEDULE_DELAY: '10',
+  })!
+  const telemetry = new Telemetry({
+    otel,
+    metrics: new Metrics(),
+    version: '1',
+    redact: (_, text) => text,
+    warn: () => {},
   })
+  floods(telemetry, 3)
+  while (collector.spans.length < 3) await new Promise((resolve) => setTimeout(resolve, 20))
+  await telemetry.close()
+  expect(refusals).toBe(1)
+  expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(3)
+  expect(collector.spans).toHaveLength(3)
+})
 
-  it('readOtelSettings warns of settings that it does not support', () => {
-    const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c' }
-    expect(read({ ...base, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })!.warnings[0]).toContain('http/protobuf is used')
-    expect(read({ ...base, OTEL_TRACES_SAMPLER: 'jaeger_remote' })!.warnings[0]).toContain('every trace is sampled')
-    expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' })!.warnings[0]).toContain('not an http or https address')
-  })
+const read = (env: Record<string, string>) => readOtelSettings(env)
 
-  it('telemetry samples by the trace, and by what the client has decided', () => {
-    const samplerOf = (name: string, ratio = '') =>
-      read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio })!
-        .sampler
-    const unsampled = { traceId: TRACE, parentId: SPAN, sampled: false }
-    expect(startTrace(samplerOf(''), unsampled).sampled).toBe(false)
-    expect(startTrace(samplerOf('always_on'), unsampled).sampled).toBe(true)
-    expect(startTrace(samplerOf('always_off'), { ...unsampled, sampled: true }).sampled).toBe(false)
-    const sampled = Array.from(
-      { length: 2_000 },
-      () => startTrace(samplerOf('traceidratio', '0.25'), undefined).sampled,
-    )
-    expect(sampled.filter(Boolean).length).toBeGreaterThan(350)
-    expect(sampled.filter(Boolean).length).toBeLessThan(650)
+it('readOtelSettings returns nothing without an endpoint, and when telemetry is disabled', () => {
+  expect(read({})).toBeUndefined()
+  expect(read({ OTEL_SERVICE_NAME: 'x' })).toBeUndefined()
+  expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_SDK_DISABLED: 'true' })).toBeUndefined()
+  const none = { OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' }
+  expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', ...none })).toBeUndefined()
+})
+
+it('readOtelSettings builds the URLs of signals as the specification says', () => {
+  expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318/base/' })).toMatchObject({
+    traces: { url: 'http://c:4318/base/v1/traces', protocol: 'http/protobuf' },
+    metrics: { url: 'http://c:4318/base/v1/metrics', protocol: 'http/protobuf' },
   })
+  const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://t/x' }
+  expect(read(own)).toMatchObject({ traces: { url: 'http://t/x' }, metrics: undefined })
+  expect(read({ OTEL_TRACES_EXPORTER: 'otlp' })).toMatchObject({ traces: { url: 'http://localhost:4318/v1/traces' } })
+})
+
+it('readOtelSettings warns of settings that it does not support', () => {
+  const base = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c' }
+  expect(read({ ...base, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })!.warnings[0]).toContain('http/protobuf is used')
+  expect(read({ ...base, OTEL_TRACES_SAMPLER: 'jaeger_remote' })!.warnings[0]).toContain('every trace is sampled')
+  expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'nonsense' })!.warnings[0]).toContain('not an http or https address')
+})
+
+it('telemetry samples by the trace, and by what the client has decided', () => {
+  const samplerOf = (name: string, ratio = '') =>
+    read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c', OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio })!
+      .sampler
+  const unsampled = { traceId: TRACE, parentId: SPAN, sampled: false }
+  expect(startTrace(samplerOf(''), unsampled).sampled).toBe(false)
+  expect(startTrace(samplerOf('always_on'), unsampled).sampled).toBe(true)
+  expect(startTrace(samplerOf('always_off'), { ...unsampled, sampled: true }).sampled).toBe(false)
+  const sampled = Array.from({ length: 2_000 }, () => startTrace(samplerOf('traceidratio', '0.25'), undefined).sampled)
+  expect(sampled.filter(Boolean).length).toBeGreaterThan(350)
+  expect(sampled.filter(Boolean).length).toBeLessThan(650)
 })
 
 /** The text format: a name, labels with escaped values, a number. */

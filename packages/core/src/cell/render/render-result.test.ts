@@ -135,114 +135,112 @@ describe('json and toon', () => {
   })
 })
 
-describe('the budget', () => {
-  const kept = { cell: 3, outputUri: 'sandbridge://output/s/3' }
-  const tokensOf = ({ content, structuredContent }: RenderedResult) =>
-    countTokens(content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')) +
-    (structuredContent ? countTokens(JSON.stringify(structuredContent)) : 0)
+const kept = { cell: 3, outputUri: 'sandbridge://output/s/3' }
+const tokensOf = ({ content, structuredContent }: RenderedResult) =>
+  countTokens(content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')) +
+  (structuredContent ? countTokens(JSON.stringify(structuredContent)) : 0)
 
-  it('the budget leaves a result that fits untouched', () => {
-    expect(render({ ...kept, stdout: 'short' }, 'compact', 500).text).toBe('short')
-  })
+it('the budget leaves a result that fits untouched', () => {
+  expect(render({ ...kept, stdout: 'short' }, 'compact', 500).text).toBe('short')
+})
 
-  it('a result over the budget keeps its head and tail, and says what is missing and how to get it', () => {
-    const stdout = `BEGIN\n${'some words on a line\n'.repeat(10_000)}END`
-    const { text } = render({ ...kept, stdout }, 'compact', 500)
-    const [, from, to] = /runtime\.output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
-    const [head, tail] = text.split(/\n\[sandbridge: [\d,]+ of 210,009 characters left out: .*\]\n…?/)
-    expect(head).toBe(stdout.slice(0, from).trimEnd())
-    expect(tail).toBe(
-      `${stdout.slice(to)}\n[sandbridge: Truncated. Read more with print(runtime.output(3)[a:b]) or print(runtime.grep(3, r"pattern")); resource: sandbridge://output/s/3]`,
+it('a result over the budget keeps its head and tail, and says what is missing and how to get it', () => {
+  const stdout = `BEGIN\n${'some words on a line\n'.repeat(10_000)}END`
+  const { text } = render({ ...kept, stdout }, 'compact', 500)
+  const [, from, to] = /runtime\.output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
+  const [head, tail] = text.split(/\n\[sandbridge: [\d,]+ of 210,009 characters left out: .*\]\n…?/)
+  expect(head).toBe(stdout.slice(0, from).trimEnd())
+  expect(tail).toBe(
+    `${stdout.slice(to)}\n[sandbridge: Truncated. Read more with print(runtime.output(3)[a:b]) or print(runtime.grep(3, r"pattern")); resource: sandbridge://output/s/3]`,
+  )
+  expect(head).toMatch(/^BEGIN[^]*line$/)
+})
+
+it('positions in a cut result count as Python counts, in the kept text', () => {
+  const fields = { ...kept, stdout: 'first\n', stderr: '🚀 lift-off\n'.repeat(20_000), value: { 'text/plain': '7' } }
+  const { text } = render(fields, 'compact', 500)
+  const [, from, to] = /output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
+  const whole = Array.from(joinParts(result(fields).parts))
+  const [head, tail] = text.split(/\n\[sandbridge: .*\]\n…?/)
+  expect(head).toBe(whole.slice(0, from).join('').trimEnd())
+  expect(tail!.startsWith(whole.slice(to).join(''))).toBe(true)
+})
+
+it.each([
+  ['names in another script', '報'.repeat(60), 6_000],
+  ['long names', 'quarterly-report-of-the-northern-region-final', 1_500],
+  ['names so long that none has room', '報'.repeat(300), 1_500],
+])('links to what a cell saved have a share of the budget, and leave the text alone: %s', (_, name, outputTokens) => {
+  const artifacts = Array.from({ length: 50 }, (_gone, index) => ({
+    name: `${name}${index}`,
+    version: 1,
+    sizeBytes: 2,
+    contentType: 'text/plain',
+    sha256: '',
+    createdAt: '',
+    uri: `sandbridge://artifacts/${encodeURIComponent(name)}${index}`,
+  }))
+  for (const mode of ['compact', 'toon', 'json'] as const) {
+    const rendered = render({ ...kept, stdout: 'the answer\n', artifacts }, mode, outputTokens)
+    const links = rendered.content.filter((block) => block.type === 'resource_link')
+    expect(rendered.text).toContain('the answer')
+    expect(rendered.text).toContain(
+      `${50 - links.length} ${links.length > 0 ? 'more ' : ''}artifacts were saved: print(`,
     )
-    expect(head).toMatch(/^BEGIN[^]*line$/)
-  })
+    expect(countTokens(JSON.stringify(links))).toBeLessThanOrEqual(outputTokens * 0.25 * 1.1)
+    expect(tokensOf(rendered) + countTokens(JSON.stringify(links))).toBeLessThanOrEqual(outputTokens * 1.1)
+  }
+  // If all links fit, all are included, without a note.
+  const few = render({ stdout: 'x', artifacts: artifacts.slice(0, 1) }, 'compact', 20_000)
+  expect(few.content.map((block) => block.type)).toEqual(['text', 'resource_link'])
+  expect(few.text).toBe('x')
+})
 
-  it('positions in a cut result count as Python counts, in the kept text', () => {
-    const fields = { ...kept, stdout: 'first\n', stderr: '🚀 lift-off\n'.repeat(20_000), value: { 'text/plain': '7' } }
-    const { text } = render(fields, 'compact', 500)
-    const [, from, to] = /output\(3\)\[(\d+):(\d+)\]/.exec(text)!.map(Number)
-    const whole = Array.from(joinParts(result(fields).parts))
-    const [head, tail] = text.split(/\n\[sandbridge: .*\]\n…?/)
-    expect(head).toBe(whole.slice(0, from).join('').trimEnd())
-    expect(tail!.startsWith(whole.slice(to).join(''))).toBe(true)
-  })
+it('a result over the budget shows its short parts whole beside a long one', () => {
+  const error = { name: 'ValueError', message: 'm', traceback: 'Traceback\n  Cell 1, line 2\nValueError: m' }
+  const { text } = render(
+    { ...kept, status: 'error', stdout: 'x y '.repeat(100_000), stderr: 'warned', error },
+    'compact',
+    500,
+  )
+  expect(text).toContain(error.traceback)
+  expect(text).toContain('[stderr]\nwarned')
+})
 
-  it.each([
-    ['names in another script', '報'.repeat(60), 6_000],
-    ['long names', 'quarterly-report-of-the-northern-region-final', 1_500],
-    ['names so long that none has room', '報'.repeat(300), 1_500],
-  ])('links to what a cell saved have a share of the budget, and leave the text alone: %s', (_, name, outputTokens) => {
-    const artifacts = Array.from({ length: 50 }, (_gone, index) => ({
-      name: `${name}${index}`,
-      version: 1,
-      sizeBytes: 2,
-      contentType: 'text/plain',
-      sha256: '',
-      createdAt: '',
-      uri: `sandbridge://artifacts/${encodeURIComponent(name)}${index}`,
-    }))
-    for (const mode of ['compact', 'toon', 'json'] as const) {
-      const rendered = render({ ...kept, stdout: 'the answer\n', artifacts }, mode, outputTokens)
-      const links = rendered.content.filter((block) => block.type === 'resource_link')
-      expect(rendered.text).toContain('the answer')
-      expect(rendered.text).toContain(
-        `${50 - links.length} ${links.length > 0 ? 'more ' : ''}artifacts were saved: print(`,
-      )
-      expect(countTokens(JSON.stringify(links))).toBeLessThanOrEqual(outputTokens * 0.25 * 1.1)
-      expect(tokensOf(rendered) + countTokens(JSON.stringify(links))).toBeLessThanOrEqual(outputTokens * 1.1)
-    }
-    // If all links fit, all are included, without a note.
-    const few = render({ stdout: 'x', artifacts: artifacts.slice(0, 1) }, 'compact', 20_000)
-    expect(few.content.map((block) => block.type)).toEqual(['text', 'resource_link'])
-    expect(few.text).toBe('x')
-  })
-
-  it('a result over the budget shows its short parts whole beside a long one', () => {
-    const error = { name: 'ValueError', message: 'm', traceback: 'Traceback\n  Cell 1, line 2\nValueError: m' }
-    const { text } = render(
-      { ...kept, status: 'error', stdout: 'x y '.repeat(100_000), stderr: 'warned', error },
-      'compact',
-      500,
-    )
-    expect(text).toContain(error.traceback)
-    expect(text).toContain('[stderr]\nwarned')
-  })
-
-  it.each(['compact', 'toon', 'json'] as const)(
-    'the budget holds for all of a %s result, whatever a cell produces',
-    (mode) => {
-      // Each exceeds the larger budget.
-      const texts = [
-        'plain words of a text\n'.repeat(1_000),
-        '"quoted\t\\ text"\n'.repeat(1_000),
-        'αβγ漢字🚀'.repeat(1_000),
-        'x'.repeat(50_000),
-        ' '.repeat(200_000),
-        '=-'.repeat(20_000),
-        '\u0001'.repeat(5_000),
-      ]
-      for (const text of texts) {
-        const everything = {
-          ...kept,
-          stdout: text,
-          stderr: `e${text}`,
-          value: { 'text/plain': `v${text}`, 'application/json': [text] },
-          displays: Array.from({ length: 12 }, (_, index) => ({ 'text/plain': `${index}${text}` })),
-          error: { name: `N${text}`, message: `m${text}`, traceback: `t${text}` },
-          notes: Array.from({ length: 12 }, (_, index) => `${index}${text}`),
-          status: 'error' as const,
-        }
-        for (const fields of [everything, { ...kept, stdout: text }, { ...kept, displays: [everything.value] }]) {
-          const whole = result(fields)
-          for (const outputTokens of [100, 2_000]) {
-            const rendered = renderResult(whole, { mode, outputTokens })
-            expect(tokensOf(rendered)).toBeLessThanOrEqual(outputTokens * 1.1)
-          }
+it.each(['compact', 'toon', 'json'] as const)(
+  'the budget holds for all of a %s result, whatever a cell produces',
+  (mode) => {
+    // Each exceeds the larger budget.
+    const texts = [
+      'plain words of a text\n'.repeat(1_000),
+      '"quoted\t\\ text"\n'.repeat(1_000),
+      'αβγ漢字🚀'.repeat(1_000),
+      'x'.repeat(50_000),
+      ' '.repeat(200_000),
+      '=-'.repeat(20_000),
+      '\u0001'.repeat(5_000),
+    ]
+    for (const text of texts) {
+      const everything = {
+        ...kept,
+        stdout: text,
+        stderr: `e${text}`,
+        value: { 'text/plain': `v${text}`, 'application/json': [text] },
+        displays: Array.from({ length: 12 }, (_, index) => ({ 'text/plain': `${index}${text}` })),
+        error: { name: `N${text}`, message: `m${text}`, traceback: `t${text}` },
+        notes: Array.from({ length: 12 }, (_, index) => `${index}${text}`),
+        status: 'error' as const,
+      }
+      for (const fields of [everything, { ...kept, stdout: text }, { ...kept, displays: [everything.value] }]) {
+        const whole = result(fields)
+        for (const outputTokens of [100, 2_000]) {
+          const rendered = renderResult(whole, { mode, outputTokens })
+          expect(tokensOf(rendered)).toBeLessThanOrEqual(outputTokens * 1.1)
         }
       }
-    },
-  )
-})
+    }
+  },
+)
 
 it('a result that is printed and is also the value is shown once', () => {
   expect(render({ stdout: 'same\n', value: { 'text/plain': 'same' } }).text).toBe('same')

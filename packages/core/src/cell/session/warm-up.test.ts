@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import { warmUp } from './kernel-pool.ts'
@@ -10,17 +10,15 @@ async function attach() {
   return { sandbox, kernel: await attaching }
 }
 
-describe('warmUp', () => {
-  it('a warm-up runs cells of number 0 and leaves the count of cells alone', async () => {
-    const { kernel } = await attach()
-    await warmUp(kernel)
-    expect(kernel.cellCount).toBe(0)
-  })
+it('a warm-up runs cells of number 0 and leaves the count of cells alone', async () => {
+  const { kernel } = await attach()
+  await warmUp(kernel)
+  expect(kernel.cellCount).toBe(0)
+})
 
-  it('a warm-up ends a kernel that does not come back from it', { tags: ['whole'] }, async () => {
-    const { sandbox, kernel } = await attach()
-    sandbox.stdin.removeAllListeners('data')
-    await expect(warmUp(kernel, { timeoutMs: 10 })).rejects.toMatchObject({ code: 'KERNEL_DIED' })
-    expect(sandbox.disposed).toBe(true)
-  })
+it('a warm-up ends a kernel that does not come back from it', { tags: ['whole'] }, async () => {
+  const { sandbox, kernel } = await attach()
+  sandbox.stdin.removeAllListeners('data')
+  await expect(warmUp(kernel, { timeoutMs: 10 })).rejects.toMatchObject({ code: 'KERNEL_DIED' })
+  expect(sandbox.disposed).toBe(true)
 })

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { ExpandContext } from './expand.ts'
 import { toOwnSyntax } from './placeholders.ts'
@@ -45,130 +45,128 @@ function errorOf(definition: ServerDefinition): BridgeError {
   throw new Error('It was accepted')
 }
 
-describe('expandTransport', () => {
-  it.each([
-    ['${TOKEN}', 's3cret'],
-    ['a${TOKEN}b${TOKEN}', 'as3cretbs3cret'],
-    ['${env:TOKEN}', 's3cret'],
-    ['${MISSING:-standard}', 'standard'],
-    ['${EMPTY:-standard}', 'standard'],
-    ['${EMPTY}', ''],
-    ['${MISSING:-}', ''],
-    ['${MISSING:-a:-b}', 'a:-b'],
-    ['${env:MISSING:-standard}', 'standard'],
-    ['${file:~/token}', 'file-text'],
-    ['${file:/nowhere:-standard}', 'standard'],
-    ['${input:api-key}', 'from-env'],
-    ['${input:other:-eu}', 'eu'],
-    ['${workspaceFolder}/x', '/project/x'],
-    ['${workspaceFolderBasename}', 'project'],
-    ['${userHome}', '/home/ann'],
-    ['${$}{TOKEN}', '${TOKEN}'],
-    ['$TOKEN', '$TOKEN'],
-    ['$${TOKEN}', '$s3cret'],
-    ['~/x', '~/x'],
-  ])('the placeholder %s expands to %s', (text, expected) => {
-    expect(expandTransport(stdio({ args: [text] }), context)).toMatchObject({ args: [expected] })
-  })
+it.each([
+  ['${TOKEN}', 's3cret'],
+  ['a${TOKEN}b${TOKEN}', 'as3cretbs3cret'],
+  ['${env:TOKEN}', 's3cret'],
+  ['${MISSING:-standard}', 'standard'],
+  ['${EMPTY:-standard}', 'standard'],
+  ['${EMPTY}', ''],
+  ['${MISSING:-}', ''],
+  ['${MISSING:-a:-b}', 'a:-b'],
+  ['${env:MISSING:-standard}', 'standard'],
+  ['${file:~/token}', 'file-text'],
+  ['${file:/nowhere:-standard}', 'standard'],
+  ['${input:api-key}', 'from-env'],
+  ['${input:other:-eu}', 'eu'],
+  ['${workspaceFolder}/x', '/project/x'],
+  ['${workspaceFolderBasename}', 'project'],
+  ['${userHome}', '/home/ann'],
+  ['${$}{TOKEN}', '${TOKEN}'],
+  ['$TOKEN', '$TOKEN'],
+  ['$${TOKEN}', '$s3cret'],
+  ['~/x', '~/x'],
+])('the placeholder %s expands to %s', (text, expected) => {
+  expect(expandTransport(stdio({ args: [text] }), context)).toMatchObject({ args: [expected] })
+})
 
-  it('an expanded value is not expanded again', () => {
-    const env = { A: '${TOKEN}', TOKEN: 's3cret' }
-    expect(expandTransport(stdio({ args: ['${A}'] }), { ...context, env })).toMatchObject({ args: ['${TOKEN}'] })
-  })
+it('an expanded value is not expanded again', () => {
+  const env = { A: '${TOKEN}', TOKEN: 's3cret' }
+  expect(expandTransport(stdio({ args: ['${A}'] }), { ...context, env })).toMatchObject({ args: ['${TOKEN}'] })
+})
 
-  it('placeholders are expanded in every text of a process', () => {
-    const definition = stdio({
-      command: '~/bin/${TOKEN}',
-      env: { K: '${TOKEN}', A: 'own' },
-      cwd: '~/d',
-      envFile: '.env',
-      inheritEnv: ['FORWARDED', 'ABSENT'],
-    })
-    expect(expandTransport(definition, context)).toEqual({
-      type: 'stdio',
-      command: path.join('/home/ann/bin/s3cret'),
-      args: [],
-      env: { FORWARDED: 'f', A: 'own', B: 'two words', K: 's3cret' },
-      cwd: path.join('/home/ann/d'),
-      secrets: ['s3cret'],
-    })
+it('placeholders are expanded in every text of a process', () => {
+  const definition = stdio({
+    command: '~/bin/${TOKEN}',
+    env: { K: '${TOKEN}', A: 'own' },
+    cwd: '~/d',
+    envFile: '.env',
+    inheritEnv: ['FORWARDED', 'ABSENT'],
   })
+  expect(expandTransport(definition, context)).toEqual({
+    type: 'stdio',
+    command: path.join('/home/ann/bin/s3cret'),
+    args: [],
+    env: { FORWARDED: 'f', A: 'own', B: 'two words', K: 's3cret' },
+    cwd: path.join('/home/ann/d'),
+    secrets: ['s3cret'],
+  })
+})
 
-  it('placeholders are expanded in a client that was registered by hand', () => {
-    const signIn = { clientId: '${TOKEN}', clientSecret: '${file:key}', scope: 'read' }
-    expect(expandTransport(remote({ signIn }), { ...context, readFile: () => 'k3y\n' })).toMatchObject({
-      signIn: { clientId: 's3cret', clientSecret: 'k3y', scope: 'read' },
-    })
+it('placeholders are expanded in a client that was registered by hand', () => {
+  const signIn = { clientId: '${TOKEN}', clientSecret: '${file:key}', scope: 'read' }
+  expect(expandTransport(remote({ signIn }), { ...context, readFile: () => 'k3y\n' })).toMatchObject({
+    signIn: { clientId: 's3cret', clientSecret: 'k3y', scope: 'read' },
   })
+})
 
-  it('placeholders are expanded in client credentials', () => {
-    const oauth = { clientId: 'bridge', clientSecret: '${TOKEN}', issuer: 'https://auth.example' }
-    const filled = {
-      type: 'http',
-      url: 'https://example.com',
-      headers: {},
-      oauth: { ...oauth, clientSecret: 's3cret' },
-      secrets: ['s3cret'],
-    }
-    expect(expandTransport(remote({ oauth }), context)).toEqual(filled)
-    expect(errorOf(remote({ oauth: { ...oauth, clientSecret: '${MISSING}' } })).message).toBe(
-      'srv: its oauth clientSecret needs the environment variable MISSING, which is not set.',
-    )
-  })
+it('placeholders are expanded in client credentials', () => {
+  const oauth = { clientId: 'bridge', clientSecret: '${TOKEN}', issuer: 'https://auth.example' }
+  const filled = {
+    type: 'http',
+    url: 'https://example.com',
+    headers: {},
+    oauth: { ...oauth, clientSecret: 's3cret' },
+    secrets: ['s3cret'],
+  }
+  expect(expandTransport(remote({ oauth }), context)).toEqual(filled)
+  expect(errorOf(remote({ oauth: { ...oauth, clientSecret: '${MISSING}' } })).message).toBe(
+    'srv: its oauth clientSecret needs the environment variable MISSING, which is not set.',
+  )
+})
 
-  it('placeholders are expanded in an address and its headers', () => {
-    const definition = remote({
-      type: 'sse',
-      url: 'https://${TOKEN}.example.com/',
-      headers: { Authorization: 'Bearer ${TOKEN}' },
-    })
-    expect(expandTransport(definition, context)).toEqual({
-      type: 'sse',
-      url: 'https://s3cret.example.com/',
-      headers: { Authorization: 'Bearer s3cret' },
-      secrets: ['s3cret'],
-    })
+it('placeholders are expanded in an address and its headers', () => {
+  const definition = remote({
+    type: 'sse',
+    url: 'https://${TOKEN}.example.com/',
+    headers: { Authorization: 'Bearer ${TOKEN}' },
   })
+  expect(expandTransport(definition, context)).toEqual({
+    type: 'sse',
+    url: 'https://s3cret.example.com/',
+    headers: { Authorization: 'Bearer s3cret' },
+    secrets: ['s3cret'],
+  })
+})
 
-  it('the values of inputs and variables are reported, since they are secrets in the middle of any text', () => {
-    const { secrets } = expandTransport(
-      stdio({ args: ['a=${input:api-key}b', '${input:other:-eu}', '${TOKEN}', '${userHome}/x', '${PLACE}'] }),
-      context,
-    )
-    expect(secrets).toEqual(['from-env', 's3cret'])
-  })
+it('the values of inputs and variables are reported, since they are secrets in the middle of any text', () => {
+  const { secrets } = expandTransport(
+    stdio({ args: ['a=${input:api-key}b', '${input:other:-eu}', '${TOKEN}', '${userHome}/x', '${PLACE}'] }),
+    context,
+  )
+  expect(secrets).toEqual(['from-env', 's3cret'])
+})
 
-  it('a placeholder of an input asks for it before it looks into the environment', () => {
-    const asked = { ...context, input: (id: string) => (id === 'api-key' ? 'typed' : undefined) }
-    expect(expandTransport(stdio({ args: ['${input:api-key}'] }), asked)).toMatchObject({ args: ['typed'] })
-  })
+it('a placeholder of an input asks for it before it looks into the environment', () => {
+  const asked = { ...context, input: (id: string) => (id === 'api-key' ? 'typed' : undefined) }
+  expect(expandTransport(stdio({ args: ['${input:api-key}'] }), asked)).toMatchObject({ args: ['typed'] })
+})
 
-  it('unusual headers and passwords that are allowed are accepted', () => {
-    const headers = { 'X-A_1': ' caf\u00e9\t\n', Empty: '' }
-    expect(expandTransport(remote({ url: 'http://u:100%25@host/', headers }), context)).toMatchObject({ headers })
-  })
+it('unusual headers and passwords that are allowed are accepted', () => {
+  const headers = { 'X-A_1': ' caf\u00e9\t\n', Empty: '' }
+  expect(expandTransport(remote({ url: 'http://u:100%25@host/', headers }), context)).toMatchObject({ headers })
+})
 
-  it.each([
-    [stdio({ env: { K: '${MISSING}' } }), 'srv: its env K needs the environment variable MISSING'],
-    [stdio({ args: ['${constructor}'] }), 'srv: its args needs the environment variable constructor'],
-    [stdio({ args: ['${input:other}'] }), 'srv: its args needs the input "other"'],
-    [stdio({ args: ['${file:/nowhere}'] }), 'srv: its args names a file that cannot be read (ENOENT): /nowhere'],
-    [stdio({ envFile: '/${TOKEN}' }), 'srv: its envFile names a file that cannot be read (ENOENT): /${TOKEN}'],
-    [remote({ url: 'http://s3cret:100%@host/' }), 'srv: its url has a user name or password with an invalid % escape'],
-    [remote({ headers: { A: '${TOKEN}\nB: x' } }), 'srv: its header A has a character that is not allowed in a header'],
-    [remote({ headers: { A: '€s3cret' } }), 'srv: its header A has a character that is not allowed in a header'],
-    [remote({ headers: { 'bad name': 's3cret' } }), 'srv: its headers have an invalid name: "bad name"'],
-    [stdio({ envFile: '/nowhere' }), 'srv: its envFile names a file that cannot be read (ENOENT): /nowhere'],
-    [stdio({ args: ['${command:pick}'] }), 'srv: its args has an unknown placeholder: ${command…}'],
-    [remote({ url: '${TOKEN}' }), 'srv: its url is not an http or https address'],
-    [remote({ headers: { A: '${MISSING}' } }), 'srv: its header A needs the environment variable MISSING'],
-  ])('a missing value is named in the error (%#)', (definition, message) => {
-    const error = errorOf(definition)
-    expect(error.code).toBe('CONFIG_INVALID')
-    expect(error.message).toContain(message)
-    expect(error.hint).not.toBe('')
-    expect(JSON.stringify([error.message, error.hint, error.data])).not.toContain('s3cret')
-  })
+it.each([
+  [stdio({ env: { K: '${MISSING}' } }), 'srv: its env K needs the environment variable MISSING'],
+  [stdio({ args: ['${constructor}'] }), 'srv: its args needs the environment variable constructor'],
+  [stdio({ args: ['${input:other}'] }), 'srv: its args needs the input "other"'],
+  [stdio({ args: ['${file:/nowhere}'] }), 'srv: its args names a file that cannot be read (ENOENT): /nowhere'],
+  [stdio({ envFile: '/${TOKEN}' }), 'srv: its envFile names a file that cannot be read (ENOENT): /${TOKEN}'],
+  [remote({ url: 'http://s3cret:100%@host/' }), 'srv: its url has a user name or password with an invalid % escape'],
+  [remote({ headers: { A: '${TOKEN}\nB: x' } }), 'srv: its header A has a character that is not allowed in a header'],
+  [remote({ headers: { A: '€s3cret' } }), 'srv: its header A has a character that is not allowed in a header'],
+  [remote({ headers: { 'bad name': 's3cret' } }), 'srv: its headers have an invalid name: "bad name"'],
+  [stdio({ envFile: '/nowhere' }), 'srv: its envFile names a file that cannot be read (ENOENT): /nowhere'],
+  [stdio({ args: ['${command:pick}'] }), 'srv: its args has an unknown placeholder: ${command…}'],
+  [remote({ url: '${TOKEN}' }), 'srv: its url is not an http or https address'],
+  [remote({ headers: { A: '${MISSING}' } }), 'srv: its header A needs the environment variable MISSING'],
+])('a missing value is named in the error (%#)', (definition, message) => {
+  const error = errorOf(definition)
+  expect(error.code).toBe('CONFIG_INVALID')
+  expect(error.message).toContain(message)
+  expect(error.hint).not.toBe('')
+  expect(JSON.stringify([error.message, error.hint, error.data])).not.toContain('s3cret')
 })
 
 it('arguments may name what the entry itself sets, where the environment has no such variable', () => {

@@ -23,27 +23,25 @@ function inputsOf(inputs: unknown): ServerInput[] {
   return 'body' in made ? (made.body.inputs ?? []) : expect.fail(made.reason)
 }
 
-describe('inputs of a file', () => {
-  it('inputs of a file are kept for the servers that need them, in the form that says how to ask', () => {
-    const list = [
-      { id: 'a-key', type: 'promptString', description: 'API key', password: true, default: 7 },
-      { id: 'zone', type: 'pickString', options: ['a', { label: 'B', value: 'b' }, 7] },
-      { id: 'region', type: 'command', command: 'x.y' },
-      { id: 'elsewhere', type: 'promptString' },
-    ]
-    expect(inputsOf(list)).toEqual([
-      { id: 'a-key', type: 'promptString', description: 'API key', password: true },
-      { id: 'zone', type: 'pickString', options: ['a', 'b'] },
-      { id: 'region', type: 'command' },
-    ])
-  })
+it('inputs of a file are kept for the servers that need them, in the form that says how to ask', () => {
+  const list = [
+    { id: 'a-key', type: 'promptString', description: 'API key', password: true, default: 7 },
+    { id: 'zone', type: 'pickString', options: ['a', { label: 'B', value: 'b' }, 7] },
+    { id: 'region', type: 'command', command: 'x.y' },
+    { id: 'elsewhere', type: 'promptString' },
+  ]
+  expect(inputsOf(list)).toEqual([
+    { id: 'a-key', type: 'promptString', description: 'API key', password: true },
+    { id: 'zone', type: 'pickString', options: ['a', 'b'] },
+    { id: 'region', type: 'command' },
+  ])
+})
 
-  it('invalid inputs of a file become plain ones, or are left out', () => {
-    expect(inputsOf([7, null, {}, { id: 7 }, { id: 'zone', type: 'pickString', options: {} }])).toEqual([
-      { id: 'zone', type: 'promptString' },
-    ])
-    expect(inputsOf({ zone: {} })).toEqual([])
-  })
+it('invalid inputs of a file become plain ones, or are left out', () => {
+  expect(inputsOf([7, null, {}, { id: 7 }, { id: 'zone', type: 'pickString', options: {} }])).toEqual([
+    { id: 'zone', type: 'promptString' },
+  ])
+  expect(inputsOf({ zone: {} })).toEqual([])
 })
 
 it('a missing input has no default and no variable, and is treated as a secret unless its file says otherwise', () => {

@@ -4,36 +4,34 @@ import { SMALLEST_MEMORY_BYTES, nodeFlags, planMemory, underMemoryCap } from './
 
 const MIB = 1 << 20
 
-describe('planMemory', () => {
-  it.each([SMALLEST_MEMORY_BYTES, 384 * MIB, 512 * MIB, 2048 * MIB, 8192 * MIB])(
-    'the parts of a memory limit of %d fit into it',
-    (bytes) => {
-      const plan = planMemory(bytes)
-      expect(plan.heapMaxBytes % 65536).toBe(0)
-      expect(plan.heapMaxBytes).toBeGreaterThanOrEqual(64 * MIB)
-      expect(plan.heapMaxBytes + 2 * plan.filesMaxBytes).toBeLessThan(bytes)
-      expect(plan.dataBytes).toBe(bytes)
-      // WebAssembly with 32-bit addresses has 65,536 pages.
-      expect(plan.heapMaxBytes / 65536).toBeLessThan(65536)
-    },
-  )
+it.each([SMALLEST_MEMORY_BYTES, 384 * MIB, 512 * MIB, 2048 * MIB, 8192 * MIB])(
+  'the parts of a memory limit of %d fit into it',
+  (bytes) => {
+    const plan = planMemory(bytes)
+    expect(plan.heapMaxBytes % 65536).toBe(0)
+    expect(plan.heapMaxBytes).toBeGreaterThanOrEqual(64 * MIB)
+    expect(plan.heapMaxBytes + 2 * plan.filesMaxBytes).toBeLessThan(bytes)
+    expect(plan.dataBytes).toBe(bytes)
+    // WebAssembly with 32-bit addresses has 65,536 pages.
+    expect(plan.heapMaxBytes / 65536).toBeLessThan(65536)
+  },
+)
 
-  it.each([0, -1, Number.NaN, SMALLEST_MEMORY_BYTES - 1])(
-    'a memory limit of %d bytes is refused, with the least that is needed',
-    (bytes) => {
-      expect(() => planMemory(bytes)).toThrow(
-        expect.objectContaining({
-          code: 'CONFIG_INVALID',
-          message: expect.stringContaining('272 MiB'),
-          hint: expect.stringMatching(/^Set MCP_BRIDGE_MEMORY to 272m or more/),
-        }),
-      )
-    },
-  )
+it.each([0, -1, Number.NaN, SMALLEST_MEMORY_BYTES - 1])(
+  'a memory limit of %d bytes is refused, with the least that is needed',
+  (bytes) => {
+    expect(() => planMemory(bytes)).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('272 MiB'),
+        hint: expect.stringMatching(/^Set MCP_BRIDGE_MEMORY to 272m or more/),
+      }),
+    )
+  },
+)
 
-  it('the least memory limit is the one that the setting accepts', () => {
-    expect(SETTINGS.memoryBytes.meaning).toContain(`needs ${SMALLEST_MEMORY_BYTES / MIB}m.`)
-  })
+it('the least memory limit is the one that the setting accepts', () => {
+  expect(SETTINGS.memoryBytes.meaning).toContain(`needs ${SMALLEST_MEMORY_BYTES / MIB}m.`)
 })
 
 describe('nodeFlags', () => {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { estimateTokens, fitsTokens, headWithin, tailWithin } from './estimate-tokens.ts'
 
 const times = (count: number, line: (index: number) => string) =>
@@ -123,26 +123,24 @@ const OTHER: Record<string, string> = {
 const long = (text: string) => text.repeat(Math.ceil(2_000 / text.length))
 const ratio = (text: string) => estimateTokens(long(text)) / countTokens(long(text))
 
-describe('estimateTokens', () => {
-  it.each(Object.entries({ ...ORDINARY, ...OTHER }))('the token estimate is at most 10 % too low for %s', (_, text) => {
-    expect(ratio(text)).toBeGreaterThanOrEqual(0.9)
-  })
+it.each(Object.entries({ ...ORDINARY, ...OTHER }))('the token estimate is at most 10 % too low for %s', (_, text) => {
+  expect(ratio(text)).toBeGreaterThanOrEqual(0.9)
+})
 
-  it.each(Object.entries(ORDINARY))('the token estimate is at most 90 % too high for %s', (_, text) => {
-    expect(ratio(text)).toBeLessThanOrEqual(1.9)
-  })
+it.each(Object.entries(ORDINARY))('the token estimate is at most 90 % too high for %s', (_, text) => {
+  expect(ratio(text)).toBeLessThanOrEqual(1.9)
+})
 
-  it('the token estimate stops counting at the limit', () => {
-    expect(estimateTokens('word '.repeat(1000), 10)).toBeLessThan(20)
-    expect(fitsTokens('word '.repeat(1000), 10)).toBe(false)
-    expect(fitsTokens('word '.repeat(10), 40)).toBe(true)
-  })
+it('the token estimate stops counting at the limit', () => {
+  expect(estimateTokens('word '.repeat(1000), 10)).toBeLessThan(20)
+  expect(fitsTokens('word '.repeat(1000), 10)).toBe(false)
+  expect(fitsTokens('word '.repeat(10), 40)).toBe(true)
+})
 
-  it('the token estimate accepts any string', () => {
-    expect(estimateTokens('')).toBe(0)
-    expect(estimateTokens('\ud800 \udc00')).toBeGreaterThan(0)
-    expect(estimateTokens('\u{10ffff}\uffff')).toBeGreaterThan(0)
-  })
+it('the token estimate accepts any string', () => {
+  expect(estimateTokens('')).toBe(0)
+  expect(estimateTokens('\ud800 \udc00')).toBeGreaterThan(0)
+  expect(estimateTokens('\u{10ffff}\uffff')).toBeGreaterThan(0)
 })
 
 it.each(Object.entries({ ...ORDINARY, ...OTHER }))(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { catalogTools } from '../model/catalog-tool.ts'
 import { shapeOfResult } from '../../../../../learned/src/learned-types.ts'
 import { toolDoc } from './tool-doc.ts'
@@ -11,33 +11,31 @@ const tool = (definition: Record<string, unknown>) =>
 const text = { type: 'string' }
 const boxed = { type: 'object', properties: { result: text }, required: ['result'] }
 
-describe('the type of a result', () => {
-  it('the result type of a tool without an output schema is str', () => {
-    expect(toolLine(tool({ description: 'Does it' }))).toBe('await mcp_x.do() -> str  # Does it')
-  })
+it('the result type of a tool without an output schema is str', () => {
+  expect(toolLine(tool({ description: 'Does it' }))).toBe('await mcp_x.do() -> str  # Does it')
+})
 
-  it.each(['Returns the settings as JSON', 'Take a screenshot', 'Reads an image'])(
-    'the result type is left out when "%s" promises something else',
-    (description) => {
-      expect(toolLine(tool({ description }))).not.toContain('->')
-    },
+it.each(['Returns the settings as JSON', 'Take a screenshot', 'Reads an image'])(
+  'the result type is left out when "%s" promises something else',
+  (description) => {
+    expect(toolLine(tool({ description }))).not.toContain('->')
+  },
+)
+
+it('the result type is the observed one, unless the server declares a text or the tool reads files', () => {
+  const observed = shapeOfResult({ structuredContent: { result: '[{"id": 1}]' } })
+  expect(toolLine(tool({}), 'summary', observed)).toBe('await mcp_x.do() -> list[{id: int}]  # observed')
+  expect(toolLine(tool({ outputSchema: boxed }), 'summary', observed)).toBe('await mcp_x.do() -> str')
+  const inputSchema = { type: 'object', properties: { path: { type: 'string' } } }
+  expect(toolLine(tool({ name: 'read', inputSchema }), 'summary', observed)).toBe(
+    'await mcp_x.read(*, path: str = None)',
   )
+  expect(toolLine(tool({ name: 'get_file_contents' }), 'summary', observed)).toBe('await mcp_x.get_file_contents()')
+})
 
-  it('the result type is the observed one, unless the server declares a text or the tool reads files', () => {
-    const observed = shapeOfResult({ structuredContent: { result: '[{"id": 1}]' } })
-    expect(toolLine(tool({}), 'summary', observed)).toBe('await mcp_x.do() -> list[{id: int}]  # observed')
-    expect(toolLine(tool({ outputSchema: boxed }), 'summary', observed)).toBe('await mcp_x.do() -> str')
-    const inputSchema = { type: 'object', properties: { path: { type: 'string' } } }
-    expect(toolLine(tool({ name: 'read', inputSchema }), 'summary', observed)).toBe(
-      'await mcp_x.read(*, path: str = None)',
-    )
-    expect(toolLine(tool({ name: 'get_file_contents' }), 'summary', observed)).toBe('await mcp_x.get_file_contents()')
-  })
-
-  it('the result type is the declared one where the server declares more than a text', () => {
-    const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
-    expect(toolLine(tool({ outputSchema }), 'summary', { type: ['string'] })).toBe('await mcp_x.do() -> {id: int}')
-  })
+it('the result type is the declared one where the server declares more than a text', () => {
+  const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
+  expect(toolLine(tool({ outputSchema }), 'summary', { type: ['string'] })).toBe('await mcp_x.do() -> {id: int}')
 })
 
 it('full docs have limits, meanings, inner fields and long defaults, and an example that the schema allows', () => {

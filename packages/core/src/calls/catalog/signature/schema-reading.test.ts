@@ -1,6 +1,6 @@
 // This file verifies that no schema of a server keeps the bridge busy: each is read in a bounded number of steps.
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { catalogTools } from '../model/catalog-tool.ts'
 import { toolDoc } from '../arguments/tool-doc.ts'
 import { isTooComplex, readingOf } from './schema-reading.ts'
@@ -20,86 +20,76 @@ function docsOf(inputSchema: unknown) {
   return { docs, left: readingOf(inputSchema).left }
 }
 
-describe('schemas that a few characters make endless', () => {
-  it.each<[string, Record<string, unknown>]>([
-    [
-      'references within allOf in a circle',
-      { properties: { a: to('A') }, $defs: { A: { allOf: times(64, () => to('A')) } } },
-    ],
-    ['itself within its allOf', { allOf: times(64, () => ({ $ref: '#' })) }],
-    [
-      'allOf in layers',
-      { properties: { a: to('L0') }, $defs: layers(12, (next) => ({ allOf: times(16, () => next) })) },
-    ],
-    [
-      'anyOf in layers',
-      { properties: { a: to('L0') }, $defs: layers(12, (next) => ({ anyOf: times(32, () => next) })) },
-    ],
-    [
-      'allOf of large objects in layers',
-      {
-        properties: fields(50, () => to('L0')),
-        $defs: layers(8, (next) => ({
-          allOf: times(8, (at) => ({ allOf: [next, { properties: fields(100, () => ({}), `z${at}`) }] })),
-        })),
+it.each<[string, Record<string, unknown>]>([
+  [
+    'references within allOf in a circle',
+    { properties: { a: to('A') }, $defs: { A: { allOf: times(64, () => to('A')) } } },
+  ],
+  ['itself within its allOf', { allOf: times(64, () => ({ $ref: '#' })) }],
+  ['allOf in layers', { properties: { a: to('L0') }, $defs: layers(12, (next) => ({ allOf: times(16, () => next) })) }],
+  ['anyOf in layers', { properties: { a: to('L0') }, $defs: layers(12, (next) => ({ anyOf: times(32, () => next) })) }],
+  [
+    'allOf of large objects in layers',
+    {
+      properties: fields(50, () => to('L0')),
+      $defs: layers(8, (next) => ({
+        allOf: times(8, (at) => ({ allOf: [next, { properties: fields(100, () => ({}), `z${at}`) }] })),
+      })),
+    },
+  ],
+  [
+    'thousands of large unions',
+    {
+      properties: fields(2000, () => to('E')),
+      $defs: {
+        E: { anyOf: times(32, () => ({ properties: fields(32, (at) => ({ enum: times(30, (one) => at * one) })) })) },
       },
-    ],
-    [
-      'thousands of large unions',
-      {
-        properties: fields(2000, () => to('E')),
-        $defs: {
-          E: { anyOf: times(32, () => ({ properties: fields(32, (at) => ({ enum: times(30, (one) => at * one) })) })) },
-        },
-      },
-    ],
-    [
-      'chains of references with much beside them',
-      {
-        properties: fields(500, () => ({ ...to('C0'), title: 't' })),
-        $defs: Object.fromEntries(times(30, (at) => [`C${at}`, { ...to(`C${at + 1}`), ...fields(300, () => 1, 'x') }])),
-      },
-    ],
-    [
-      'branches of thousands of names',
-      { allOf: times(64, (at) => ({ properties: fields(500, () => ({}), `q${at}_`) })) },
-    ],
-  ])('a schema is read in bounded steps and its tool can be called: %s', (_what, schema) => {
-    const { docs, left } = docsOf({ type: 'object', ...schema })
-    expect(left).toBeGreaterThan(-40_000)
-    for (const { line } of docs) expect(line).toMatch(/^await mcp_s\.f\(/)
-  })
+    },
+  ],
+  [
+    'chains of references with much beside them',
+    {
+      properties: fields(500, () => ({ ...to('C0'), title: 't' })),
+      $defs: Object.fromEntries(times(30, (at) => [`C${at}`, { ...to(`C${at + 1}`), ...fields(300, () => 1, 'x') }])),
+    },
+  ],
+  [
+    'branches of thousands of names',
+    { allOf: times(64, (at) => ({ properties: fields(500, () => ({}), `q${at}_`) })) },
+  ],
+])('a schema is read in bounded steps and its tool can be called: %s', (_what, schema) => {
+  const { docs, left } = docsOf({ type: 'object', ...schema })
+  expect(left).toBeGreaterThan(-40_000)
+  for (const { line } of docs) expect(line).toMatch(/^await mcp_s\.f\(/)
+})
 
-  it('any schema is read in bounded steps', () => {
-    const name = fc.integer({ min: 0, max: 5 }).map((at) => `D${at}`)
-    const { schema } = fc.letrec((tie) => ({
-      schema: fc.oneof(
-        { maxDepth: 4 },
-        name.map(to),
-        fc.constantFrom({ type: 'string' }, true, false, {}),
-        fc.record(
-          {
-            allOf: fc.array(tie('schema'), { maxLength: 6 }),
-            anyOf: fc.array(tie('schema'), { maxLength: 6 }),
-            properties: fc.dictionary(name, tie('schema')),
-            items: tie('schema'),
-            additionalProperties: tie('schema'),
-          },
-          { requiredKeys: [] },
-        ),
+it('any schema is read in bounded steps', () => {
+  const name = fc.integer({ min: 0, max: 5 }).map((at) => `D${at}`)
+  const { schema } = fc.letrec((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 4 },
+      name.map(to),
+      fc.constantFrom({ type: 'string' }, true, false, {}),
+      fc.record(
+        {
+          allOf: fc.array(tie('schema'), { maxLength: 6 }),
+          anyOf: fc.array(tie('schema'), { maxLength: 6 }),
+          properties: fc.dictionary(name, tie('schema')),
+          items: tie('schema'),
+          additionalProperties: tie('schema'),
+        },
+        { requiredKeys: [] },
       ),
-    }))
-    const defs = fc.array(schema, { minLength: 6, maxLength: 6 })
-    fc.assert(
-      fc.property(schema, defs, (properties, all) => {
-        const $defs = Object.fromEntries(all.map((one, at) => [`D${at}`, one]))
-        expect(docsOf({ type: 'object', properties: { a: properties, b: to('D0') }, $defs }).left).toBeGreaterThan(
-          -2_000,
-        )
-      }),
-      { numRuns: 200 },
-    )
-  })
+    ),
+  }))
+  const defs = fc.array(schema, { minLength: 6, maxLength: 6 })
+  fc.assert(
+    fc.property(schema, defs, (properties, all) => {
+      const $defs = Object.fromEntries(all.map((one, at) => [`D${at}`, one]))
+      expect(docsOf({ type: 'object', properties: { a: properties, b: to('D0') }, $defs }).left).toBeGreaterThan(-2_000)
+    }),
+    { numRuns: 200 },
+  )
 })
 
 it('the line of a tool says that its types were too complex to read, and of no other', () => {
