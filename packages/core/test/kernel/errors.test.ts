@@ -424,7 +424,7 @@ it('an error of a cell that asks at a keyboard, or spawns a function of its own,
   expect(await kernel.run('exit()')).toMatchObject({ status: 'ok' })
   expect((await kernel.run('input()')).error?.hint).toMatch(ask)
   expect((await kernel.run('import getpass; getpass.getpass()')).error?.hint).toMatch(
-    /^A cell has no keyboard\. Secrets/,
+    /^A cell has no keyboard\. Put secrets/,
   )
   const spawned = await kernel.run(`
 import concurrent.futures, multiprocessing

@@ -83,7 +83,7 @@ matplotlib_inline.backend_inline.set_matplotlib_formats("retina")`)
       message: expect.stringMatching(/run_line_magic.*no events/) as string,
     })
     expect((await kernel.run('get_ipython().run_line_magic("store", "x")')).error!.message).toMatch(
-      /%store is a command/,
+      /IPython command %store/,
     )
   })
 
@@ -231,8 +231,8 @@ describe('a cell in another dress', () => {
     ['!apt-get update && apt-get install -y graphviz', /packages add NAME/],
     ['!pip list | head', /^runtime\.packages\(\) lists/],
     ['%pip show numpy', /^runtime\.packages\(\) lists/],
-    ['t = %timeit -o 1', /%timeit is a command of IPython/],
-    ['%store x', /%store is a command of IPython/],
+    ['t = %timeit -o 1', /IPython command %timeit/],
+    ['%store x', /IPython command %store/],
     ['x = 1\n%%time', /first line/],
     [`${fence}js\nalert(1)\n${fence}`, /fence says js/],
     ['>>> x = 1\ny = 2\nprint(y)', /prompts and the outputs/],

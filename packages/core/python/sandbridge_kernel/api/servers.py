@@ -288,7 +288,7 @@ class Registry(Mapping[str, ServerProxy]):
             names = ", ".join(f'"{server}"' for server in (*self.names, *wanted))
             hint = f"Run again with servers=[{names}]: a cell gets only the servers that its call names."
         elif self.unloaded:
-            hint = f"{hint.rstrip('.')}. To be named in servers=[…]: {', '.join(self.unloaded)}"
+            hint = f"{hint.rstrip('.')}. Name these in servers=[…]: {', '.join(self.unloaded)}"
         elif self.named:
             hint = f"It is not in this call's `servers`: {', '.join(self.names) or 'none'}. Add it there, or leave `servers` out."
         if not wanted:

@@ -249,7 +249,7 @@ def _keyboard(error: BaseException) -> _Advice:
         return None
     if "getpass" in modules:
         return {
-            "hint": "A cell has no keyboard. Secrets belong into the configuration of a server, which its tools then use."
+            "hint": "A cell has no keyboard. Put secrets into the configuration of a server, whose tools then use them."
         }
     return {"hint": "A cell has no keyboard: ask the user in the conversation, and write the answer into the code."}
 

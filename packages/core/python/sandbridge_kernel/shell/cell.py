@@ -141,5 +141,5 @@ def _failure(status: int, output: Output) -> CellError | None:
     if status == 127 and _MISSING.search(output.end_of_stderr()):
         failure["hint"] = "Only programs of the sandbox's image are here. `mcp search WORDS` finds tools of servers."
     elif killed in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT):
-        failure["hint"] = f"{signal.Signals(killed).name} ended it; the reason may be that the memory was used up."
+        failure["hint"] = f"{signal.Signals(killed).name} ended bash, perhaps because the memory was used up."
     return failure

@@ -132,7 +132,7 @@ def _is_python(line: str) -> bool:
 
 
 def _not_here(command: str) -> str:
-    return f"{command} is a command of IPython, which a cell is not: write it in Python."
+    return f"Cells do not run the IPython command {command}: write it in Python."
 
 
 def _timeit(indent: str, words: str, body: str | None) -> Magic:

@@ -54,7 +54,7 @@ class ShellArguments(unittest.TestCase):
         for words in (["--title", "--draft"], ["--title", "--draft=no"]):
             with self.subTest(words), self.assertRaisesRegex(arguments.UsageError, "--title needs a value.*--title=--draft"):
                 arguments.parse(words, schema, names)
-        with self.assertRaisesRegex(arguments.UsageError, "'-t' is no option"):
+        with self.assertRaisesRegex(arguments.UsageError, "'-t' is not an option"):
             arguments.parse(["-t", "a"], schema, names)
         self.assertEqual(arguments.parse(["--title=--draft", "--ratio", "-.5"], schema, names), ([], {"title": "--draft", "ratio": -0.5}))
         self.assertEqual(arguments.parse(["--", "--draft"], schema, names), (["--draft"], {}))
