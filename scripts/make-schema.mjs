@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { plugIn } from '../packages/core/src/cli/package.ts'
 import { serversJsonSchema } from '../packages/core/src/config/entries/entry-schema.ts'
-import { permissionsJsonSchema } from '../packages/core/src/config/rules/permissions-schema.ts'
+import { permissionsJsonSchema } from '../packages/permissions/src/rules/file-schema.ts'
 import { settingsJsonSchema } from '@sandbridge/terminal/settings/settings-schema.ts'
 import { namedSettings } from '../packages/core/src/config/settings/settings.ts'
 import { PACKAGES } from '../packages/sandbridge/src/packages.ts'

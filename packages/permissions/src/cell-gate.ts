@@ -67,7 +67,6 @@ export class CellPermissions implements CellGate {
   /** The user has stopped the code: whatever it catches, it makes no more calls. */
   #isStopped = false
 
-  /** @param policy the rules at the cell's start; later ones replace it, but an end of all rules does not */
   constructor(permissions: Permissions, cell: CellOf, policy: Policy) {
     this.#permissions = permissions
     this.#state = stateOf(permissions)
@@ -88,25 +87,16 @@ export class CellPermissions implements CellGate {
     return preset !== 'open' || judgesFlow ? this.#permissions.options.catalog.compared(server, call) : undefined
   }
 
-  /** @throws BridgeError PERMISSION_DENIED once the user has stopped the code */
   refuseStopped(): void {
     if (this.#isStopped) throw new BridgeError('PERMISSION_DENIED', 'The user has stopped this code', { hint: STOPPED })
   }
 
-  /**
-   * @param args of one call; missing: only a tool whose every call is denied is refused
-   * @throws BridgeError PERMISSION_DENIED, before anything else about the tool is revealed
-   */
   refuseDenied(tool: CatalogTool, args?: Arguments): void {
     const subject = this.#permissions.subject(tool)
     const isDenied = args ? this.#judge(subject, args).verdict === 'deny' : this.#policyNow.isDenied(subject)
     if (isDenied) throw this.#deny(tool, args ?? {})
   }
 
-  /**
-   * Returns the arguments to send: exactly those that were judged, and shown if the user was asked.
-   * @throws BridgeError PERMISSION_DENIED, or CANCELLED when the call was cancelled while the user was asked
-   */
   async admit(tool: CatalogTool, given: Arguments, call: Cancellable): Promise<Admitted> {
     const args = asSent(given)
     const subject = this.#permissions.subject(tool)
@@ -144,21 +134,12 @@ export class CellPermissions implements CellGate {
     return { args: sent, allowed: { decision: 'ask', ...allowed }, id, flow }
   }
 
-  /**
-   * The same call again, which its server has refused until the user signs in or opens a page: it is neither counted
-   * nor asked about a second time, unless the model has read more meanwhile.
-   * @throws BridgeError PERMISSION_DENIED when the rules deny it by now
-   */
   async admitAgain(tool: CatalogTool, { args, allowed, flow }: Admitted, call: Cancellable): Promise<Admitted> {
     this.refuseDenied(tool, args)
     const hasReadMore = this.#cell.flow?.seen.some((server) => flow?.seen.includes(server) !== true)
     return hasReadMore ? this.admit(tool, args, call) : { args, allowed, flow }
   }
 
-  /**
-   * Judges the calls found in a cell before it runs, and asks about all of them at once.
-   * @returns the refusal of each call that will certainly not be made
-   */
   async foresee(calls: readonly SeenToolCall[], signal: AbortSignal): Promise<(BridgeError | undefined)[]> {
     const asked: SeenAsked[] = []
     const outcomes = calls.map(({ tool, args, isMade }, index) => {

@@ -3,7 +3,6 @@ import {
   exactTarget,
   nameProblem,
   type Origin,
-  parseFile,
   parseOwnTarget,
   parseTarget,
   patternProblem,
@@ -21,6 +20,7 @@ import {
 import type { JsonTree } from '@sandbridge/core/config/formats/json-tree.ts'
 import { pauses } from '@sandbridge/core/util/async'
 import { compileCondition } from './condition.ts'
+import { parseFile } from './file-schema.ts'
 
 const MAX_TOLD = 20
 /** Each is judged at every call, and anybody may have written a project. */

@@ -1,7 +1,7 @@
 // The schemas of a server's entry; schema/servers.schema.json is generated from them. In a message, {field} stands for
 // the field's name; values are never quoted. For unknown fields see `whyUnrestricted`. Pure.
 import * as z from 'zod'
-import { permissionsSchemas } from '../rules/permissions-schema.ts'
+import { rulesSchema } from '../rules/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../../util/json/json.ts'
 import { isHttpUrl } from '../../util/net/loopback.ts'
 import type { ServerSandbox } from './server-definition.ts'
@@ -199,7 +199,7 @@ export function serversJsonSchema(): object {
     type: z.enum([...TRANSPORTS].flatMap(([name, type]) => (isOfType(type) ? [name] : []))).optional(),
     disabled: z.boolean().optional().describe('true leaves the server out.'),
     ...common.shape,
-    permissions: permissionsSchemas().permissions.optional().describe('Rules about calls of its tools.'),
+    permissions: rulesSchema().optional().describe('Rules about calls of its tools.'),
     inputs: inputs.describe('How to ask for what only the user knows, in the form of VS Code.'),
   })
   const oauth = z.union([clientCredentials, registered, unregistered]).optional()

@@ -1,8 +1,8 @@
 // What packages use of config/rules.
 export type { DeclaredFlow, FlowFacts, FlowPreset, FlowReason, ValueOrigin, WatchedFlows } from './flow.ts'
 export { believedHints, soundsReadOnly } from './hints.ts'
-export { parseFile } from './permissions-schema.ts'
-export type { ReadRules, RuleProblem, RulesOfFile, TrustedText } from './permissions-schema.ts'
+export { MAX_RULES, problemsOf, rulesSchema } from './permissions-schema.ts'
+export type { ReadRules, RuleProblem, RulesOfFile, ShapeProblem, TrustedText } from './permissions-schema.ts'
 export type { Call, Decision, KnownServer, Policy, Standing, Subject, ToolRules, UnmatchedRule } from './policy.ts'
 export type { Preset } from './presets.ts'
 export { ruleFor, ruleName, ruleReason, VERDICTS } from './rule.ts'

@@ -1,15 +1,15 @@
-// The schema of permissions.json: files are checked against it, and schema/permissions.schema.json is generated from
-// it. Unlike in a server's entry, unknown fields are errors: an ignored rule would leave something allowed. Pure.
+// The schema of rules, in permissions.json and in a server's entry. Unlike elsewhere in an entry, unknown fields are
+// errors: an ignored rule would leave something allowed. Pure.
 import * as z from 'zod'
 import type { Place } from '../formats/json-tree.ts'
 import { HINTS, type Rule, type RuleLists } from './rule.ts'
 
-const MAX_RULES = 10_000
+export const MAX_RULES = 10_000
 
 let built: ReturnType<typeof build> | undefined
 
-/** Built when the first file is read. */
-export function permissionsSchemas(): ReturnType<typeof build> {
+/** Built when the first entry is read. */
+export function rulesSchema(): ReturnType<typeof build> {
   return (built ??= build())
 }
 
@@ -44,54 +44,17 @@ function build() {
       .max(MAX_RULES)
       .optional()
       .describe(meaning)
-  const permissions = z.strictObject({
+  return z.strictObject({
     allow: list('Calls that are made.'),
     ask: list('Calls that the user is asked about. This wins over allow.'),
     deny: list('Calls that are never made. This wins over ask and allow.'),
   })
-  const maskPattern = z.strictObject({
-    name: z.string().max(32).describe('What tokens are called: letters, digits and _.'),
-    pattern: z.string().max(500).describe('A regular expression with bounded repetitions.'),
-  })
-  const trustedText = z.strictObject({
-    server: z.string().min(1).max(512).describe('The name of a server.'),
-    definition: z.string().max(100).describe('Only the server that is defined so.'),
-  })
-  const file = z.strictObject({
-    $schema: z.string().optional(),
-    permissions: permissions.optional(),
-    trust: z
-      .array(trustedText)
-      .max(MAX_RULES)
-      .optional()
-      .describe(
-        'Written by the bridge: servers whose output you trust, so that it triggers no questions of flow rules.',
-      ),
-    mask: z
-      .array(maskPattern)
-      .max(50)
-      .optional()
-      .describe('Your own kinds of personal data, which the model gets as placeholders.'),
-  })
-  return { file, permissions }
-}
-
-/** The JSON Schema of permissions.json, for completion and checks in editors. */
-export function permissionsJsonSchema(): object {
-  const schema = z.toJSONSchema(permissionsSchemas().file, { io: 'input', target: 'draft-7' })
-  return { title: 'Permissions for Sandbridge', ...schema }
 }
 
 /** What is wrong with a value, and the path of keys to it. */
 export interface ShapeProblem {
   path: (string | number)[]
   reason: string
-}
-
-interface PermissionsContent {
-  lists: RuleLists
-  mask: MaskPattern[]
-  trust: TrustedText[]
 }
 
 export interface RuleProblem {
@@ -101,7 +64,11 @@ export interface RuleProblem {
 
 export type ReadRules = { rules: Rule[] } | { problems: RuleProblem[] }
 /** A file that has been read. */
-export type RulesOfFile = { rules: Rule[] } & Pick<PermissionsContent, 'mask' | 'trust'>
+export interface RulesOfFile {
+  rules: Rule[]
+  mask: MaskPattern[]
+  trust: TrustedText[]
+}
 
 /** A server whose text the user trusts. */
 export interface TrustedText {
@@ -115,20 +82,13 @@ export interface MaskPattern {
   pattern: string
 }
 
-export function parseFile(value: unknown): PermissionsContent | ShapeProblem[] {
-  const parsed = permissionsSchemas().file.safeParse(value)
-  if (!parsed.success) return parsed.error.issues.flatMap(problemsOf)
-  const { permissions, mask, trust } = parsed.data
-  return { lists: permissions ?? {}, mask: mask ?? [], trust: trust ?? [] }
-}
-
 /** Parses the rules in the `permissions` of a server's definition. */
 export function parseLists(value: unknown): RuleLists | ShapeProblem[] {
-  const parsed = permissionsSchemas().permissions.safeParse(value)
+  const parsed = rulesSchema().safeParse(value)
   return parsed.success ? parsed.data : parsed.error.issues.flatMap(problemsOf)
 }
 
-function problemsOf(issue: z.core.$ZodIssue): ShapeProblem[] {
+export function problemsOf(issue: z.core.$ZodIssue): ShapeProblem[] {
   const path = issue.path.filter((key) => typeof key !== 'symbol')
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => ({ path: [...path, key], reason: `${JSON.stringify(key)} is not known here` }))

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import * as z from 'zod'
-import { permissionsJsonSchema } from '../../../core/src/config/rules/permissions-schema.ts'
+import { permissionsJsonSchema } from './file-schema.ts'
 import { readRules } from './read-rules.ts'
 
 const read = (file: string): string => readFileSync(new URL(`../../../../${file}`, import.meta.url), 'utf8')
