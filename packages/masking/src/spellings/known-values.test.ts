@@ -107,6 +107,15 @@ describe('a value that a server returned', () => {
       expect(masker().maskedNow(shown)).not.toBe(masked)
   })
 
+  it('is masked where a table or an error cuts it, with a token for what is shown', () => {
+    const one = masker()
+    one.returned(RECORD)
+    const shown = `of ${MAIL.slice(0, 9)}... ${MAIL.slice(0, 21)}... ${PHONE.slice(0, 8)}… ${MAIL}... and so on...`
+    const masked = 'of [EMAIL_1]... [EMAIL_2]... [PHONE_1]… [EMAIL_3]... and so on...'
+    expect([one.maskedNow(shown), one.unmask(masked)]).toEqual([masked, shown])
+    expect(masker().maskedNow(shown)).toContain(MAIL.slice(0, 9))
+  })
+
   it('is not taken for another one that differs by a sign only', () => {
     const one = masker()
     one.returned({ mail: "o'neil@corp.example", phone: PHONE })

@@ -16,6 +16,7 @@ const MAX_FORMS = 30_000
 /** Values are looked up by their beginning, and a text has only some of the beginnings' numbers. */
 const HEAD_CHARS = 5
 const MIN_FORM_CHARS = 8
+const MAX_CUT_CHARS = 64
 const NUMBERS = 1 << 16
 /** A word that stands where secrets do, such as `password: required`, is none elsewhere. */
 const isLikeWord = (text: string): boolean => text.length < 8 || !(NO_WORD.test(text) || /^[A-Z\d]{16}/.test(text))
@@ -37,6 +38,8 @@ export class KnownValues {
   /** How long forms with this beginning are, the longest first. */
   readonly #lengths = new Map<string, number[]>()
   readonly #heads = new Uint8Array(NUMBERS)
+  /** Values by their beginning, sorted once one is looked for that is cut. */
+  readonly #byHead = new Map<string, { values: string[]; isSorted: boolean }>()
   readonly #find: (text: string) => Match[]
   readonly #labelOf: (text: string, key?: string) => string | undefined
 
@@ -93,10 +96,15 @@ export class KnownValues {
     if (this.#forms.size >= MAX_FORMS) {
       this.#forms.clear()
       this.#lengths.clear()
+      this.#byHead.clear()
       this.#heads.fill(0)
     }
     const known = { value, label }
     this.#addForm(value, known)
+    const head = value.slice(0, HEAD_CHARS)
+    const { values } = this.#byHead.get(head) ?? { values: [] as string[] }
+    values.push(value)
+    this.#byHead.set(head, { values, isSorted: false })
     const forms = [undressed(value).text, ...(isNumberLabel(label) ? [value.replaceAll(GROUPS, '')] : [])]
     for (const form of forms) if (form.length >= MIN_FORM_CHARS && !this.#forms.has(form)) this.#addForm(form, known)
   }
@@ -123,6 +131,7 @@ export class KnownValues {
     const places = new Places(text)
     const own = [...this.#matches(text)]
     const whole = own.filter((one) => one.isWhole && places.take(one))
+    const cut = [...this.#cut(text)].filter((one) => places.take(one))
     // A longer secret may begin like a shorter one.
     const isFree = (one: Match): boolean => isSecretLabel(one.label) || places.areFree(one)
     const others = found.filter(isFree)
@@ -136,7 +145,34 @@ export class KnownValues {
     }))
     const parts = own.filter(({ isWhole }) => !isWhole)
     const more = [...parts, ...spelled, ...grouped].filter((one) => !places.isCovered(one) && places.take(one))
-    return [...whole, ...more, ...others.filter(isFree)]
+    return [...whole, ...cut, ...more, ...others.filter(isFree)]
+  }
+
+  /** The beginnings of values before an ellipsis, as tables and errors cut them. */
+  *#cut(text: string): Generator<Match> {
+    for (const { 0: dots, index } of text.matchAll(/\.{3,}|…/g)) {
+      const end = index + Math.max(0, dots.length - 3)
+      for (let at = Math.max(0, end - MAX_CUT_CHARS); at + HEAD_CHARS <= end; at += 1) {
+        const value = this.#beginningWith(text.slice(at, end))
+        if (value === undefined || (DIGIT.test(value[0]!) && DIGIT.test(text[at - 1] ?? ''))) continue
+        yield { start: at, end, label: this.#forms.get(value)!.label }
+        break
+      }
+    }
+  }
+
+  #beginningWith(text: string): string | undefined {
+    const known = this.#byHead.get(text.slice(0, HEAD_CHARS))
+    if (!known) return undefined
+    if (!known.isSorted) known.values.sort()
+    known.isSorted = true
+    let [low, high] = [0, known.values.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (known.values[middle]! < text) low = middle + 1
+      else high = middle
+    }
+    return known.values[low]?.startsWith(text) ? known.values[low] : undefined
   }
 
   /** @param views each of the text of the next, the last one of `text` */
