@@ -37,8 +37,8 @@ export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): 
   // So is one with more beside a text or number, unless nothing else can come.
   if (value.jsonrpc === undefined && !hasError && !isRecord(value.result) && !open.isExchange && hasMore(value))
     return undefined
-  const id = hasNoId(value) ? undefined : idOf(value.id)
-  const mayBeLate = isNothing(value.jsonrpc) || hasNoId(value) || open.wasAsked(value.id, value.result)
+  const id = hasNoId(value) ? undefined : askedId(value.id, open)
+  const mayBeLate = isNothing(value.jsonrpc) || hasNoId(value) || open.wasAsked(id ?? value.id, value.result)
   const mistaken = mayBeLate ? undefined : open.only()
   if (hasError) return toError(value, mistaken ?? id, open)
   if (mistaken !== undefined) return unreadable(mistaken, `no request has its id: ${inJson(value)}`)
@@ -99,6 +99,12 @@ function toRequest(value: Record<string, unknown>, onDropped: OnDropped): JSONRP
 function idOf(id: unknown): string | number | undefined {
   if (typeof id === 'string' && id.length <= MAX_ID_CHARS) return id
   return Number.isInteger(id) ? (id as number) : undefined
+}
+
+/** The id as it was sent: some servers send a number back as a text. */
+function askedId(given: unknown, open: Awaited): string | number | undefined {
+  const id = idOf(given)
+  return typeof id === 'string' && open.methodOf(Number(id)) !== undefined ? Number(id) : id
 }
 
 const IN_REPLIES = new Set(['jsonrpc', 'id', 'result', 'error', 'method', 'params'])

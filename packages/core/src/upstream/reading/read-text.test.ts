@@ -24,6 +24,7 @@ it.each([
   ['log text behind it', `${text} done`],
   ['an escape sequence in front of it', `\u001B[0m\u001B]0;title\u0007${text}`],
   ['line breaks in it', JSON.stringify(reply, undefined, 2)],
+  ['its id as a text', text.replace('5', '"5"')],
   ['a missing version', text.replace('"jsonrpc":"2.0",', '')],
   ['a version that is a number', text.replace('"2.0"', '2.0')],
   ['an error of null', text.replace('}}', '},"error":null}').replace('}},', '},')],
