@@ -305,6 +305,17 @@ describe('a cell in another dress', () => {
     }
   })
 
+  it('a cell that is a text with code shows it, and a note says that it did not run', async ({ kernel }) => {
+    const code = 'x = 1\nprint(x)'
+    for (const sent of [code, ['x = 1\n', 'print(x)'], { language: 'python', code }]) {
+      const { stdout, value, notes } = await kernel.run(JSON.stringify(sent))
+      expect([stdout, textIn(value).includes('print(x)')]).toEqual(['', true])
+      expect(notes?.[0]).toMatch(/holds code, which did not run: send the code/)
+    }
+    for (const code of ['"a text"', '"x"', '["a", "b"]', '{"code": "E11"}', '"""A docstring."""'])
+      expect((await kernel.run(code)).notes, code).toBeUndefined()
+  })
+
   it('text of many lines in a cell with commands stays as it is', async ({ kernel }) => {
     const code = '%matplotlib inline\ntext = """\n!ls\n%who\n"""\nvalue = (7\n%int("4"))\nprint(text, value)'
     const { stdout, error } = await kernel.run(code)

@@ -28,6 +28,12 @@ _SYNTAX_OF_2 = (
     (r"\n.*\b\d+L\b", "the number without L"),
     (r"\n.*\bur[\"']", "the text without u"),
 )
+_FOREIGN = (
+    (r"\Ainvalid character '[“”‘’„‚«»′″]'", "quotes as \" or '"),
+    (r"\Ainvalid character '[—―]'", "a minus as -"),
+    (r"\Ainvalid character '[·•∙⋅]'", "a product as *"),
+    (r"\Ainvalid character '…'", "out what … stands for"),
+)
 # What an older Python cannot read, in what it says about it and the line.
 _NEWER = (
     ((3, 12), r"""\Af-string.*\n.*\bf(["']).*\{[^}]*\1[^}]*\}""", "the quotes of an f-string do not stand inside {}"),
@@ -62,6 +68,8 @@ def _of_syntax(error: SyntaxError) -> dict[str, str] | None:
     said = f"{error.msg}\n{error.text or ''}"
     if old := next((what for pattern, what in _SYNTAX_OF_2 if re.search(pattern, said)), None):
         return {"hint": f"This is Python 3: write {old}."}
+    if sign := next((what for pattern, what in _FOREIGN if re.search(pattern, said)), None):
+        return {"hint": f"Write {sign}."}
     told = (what for since, pattern, what in _NEWER if sys.version_info < since and re.search(pattern, said))
     version = ".".join(map(str, sys.version_info[:2]))
     return next(({"hint": f"This is Python {version}: {what}."} for what in told), None)

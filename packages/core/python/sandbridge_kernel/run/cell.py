@@ -71,6 +71,27 @@ def _show_all(nodes: list[ast.stmt]) -> None:
             node.value = ast.fix_missing_locations(ast.copy_location(shown, node))
 
 
+def holds_code(statements: list[ast.stmt]) -> bool:
+    """True for a cell that is only a text with Python in it, a list of such lines, or JSON that has it as "code"."""
+    node = statements[0].value if len(statements) == 1 and isinstance(statements[0], ast.Expr) else None
+    if isinstance(node, ast.Dict):
+        named = [
+            value for key, value in zip(node.keys, node.values) if isinstance(key, ast.Constant) and key.value == "code"
+        ]
+        node = named[0] if named else None
+    texts = [
+        one.value for one in (node.elts if isinstance(node, ast.List) else [node]) if isinstance(one, ast.Constant)
+    ]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        return False
+    try:
+        tree = ast.parse("".join(map(str, texts)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    does = (ast.Assign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.For)
+    return any(isinstance(one, does) or isinstance(getattr(one, "value", None), ast.Call) for one in tree.body)
+
+
 def is_async(code: CodeType | None) -> bool:
     return code is not None and bool(code.co_flags & _COROUTINE)
 

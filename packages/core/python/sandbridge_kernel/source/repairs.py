@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MARK = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*\W*([\w+-]*)[^`]*$")
-_TAGS = re.compile(r"\s*<(code|python|py|execute|tool_code)\b[^>\n]*>(.*)</\1>\s*\Z", re.DOTALL)
-_PYTHON = frozenset(("", "python", "py", "python3", "py3", "ipython", "ipython3", "pycon", "tool_code", "code"))
+_TAGS = re.compile(r"\s*<(code|python|py|execute|tool_code|parameter)\b[^>\n]*>(.*)</\1>\s*\Z", re.DOTALL)
+_PYTHON = frozenset(
+    ("", "python", "py", "python3", "py3", "ipython", "ipython3", "pycon", "console", "tool_code", "code")
+)
 _SHELL = frozenset(("bash", "sh", "shell"))
 _PROMPT = re.compile(r"[ \t]*(?:>>>|\.\.\.)(?: |$)|[ \t]*>>>|[ \t]*(?:In ?)?\[[\d *]*\]: ?|[ \t]+\.\.\.: ?")
 _FIRST_PROMPT = re.compile(r"(?:\s*#.*\n)*\s*(?:>>>|(?:In ?)?\[[\d *]*\]:)")

@@ -32,6 +32,8 @@ class OtherPythons(unittest.TestCase):
         ):
             with self.subTest(code):
                 self.assertRegex(of_code(code), f"^This is Python 3: .*{hint}")
+        for code, hint in (("s = ‘it’s’", "quotes as"), ("3 — 1", "a minus as -"), ("x = […]", "out what …")):
+            self.assertIn(f"Write {hint}", of_code(code))
         self.assertEqual(of_code("x = = 1") + of_code("unknown"), "")
 
     def test_the_embedded_python_is_told_what_to_do_without_timers_and_processes(self):

@@ -18,6 +18,7 @@ class Repairs(unittest.TestCase):
             (f"Here's the code:\n{FENCE}python\n1+2\n{FENCE}\nIt adds.", "\n\n1+2", "the text outside of it"),
             (f"{FENCE}\ns = '''\n{FENCE}\n'''\n{FENCE}", f"\ns = '''\n{FENCE}\n'''", "without the fence"),
             ("<code>\n1+2\n</code>", "\n1+2\n", "the tag code"),
+            ('<parameter name="code">\n1\n</parameter>', "\n1\n", "the tag parameter"),
             (">>>1+2", "1+2", "prompts"),
             ("# first\n>>> 1+2\n3", "\n1+2\n", "the output"),
             ("In [ ]:\nx = 1\nx", "\nx = 1\nx", "prompts"),
