@@ -61,16 +61,6 @@ describe('clients of a resident', () => {
     for (const client of clients) expect(client.said()).toBe('')
   })
 
-  it('each have their own environment, folder and variables', async () => {
-    const { connect, home, residents } = await shared()
-    const [ann, bob] = await Promise.all([connect('ann'), connect('bob')])
-    expect(await Promise.all([who(ann), who(bob)])).toEqual(['ann', 'bob'])
-    await ann.run('secret = 1')
-    expect(await bob.run('print("secret" in globals())')).toBe('False')
-    expect(await bob.run('print((await mcp_who.who())["cwd"])')).toBe(path.join(home, 'bob'))
-    expect(residents()).toHaveLength(1)
-  })
-
   it('share one although a desktop and a shell have another PATH, by which each starts its own servers', async () => {
     needsPosix('Windows starts no scripts of sh')
     const { connect, home, residents } = residentHome({ who: { ...WHO, command: 'my-node' } })
@@ -97,16 +87,6 @@ describe('clients of a resident', () => {
     await connect('ann')
     await connect('bob', { PATH: `${home}:${process.env['PATH']}` })
     expect(residents()).toHaveLength(2)
-  })
-
-  it('each have the rules of their own project', async () => {
-    const { connect, home } = await shared()
-    mkdirSync(path.join(home, 'dan/.sandbridge'), { recursive: true })
-    const rules = JSON.stringify({ permissions: { deny: ['who__*'] } })
-    writeFileSync(path.join(home, 'dan/.sandbridge/permissions.json'), rules)
-    const [cyd, dan] = await Promise.all([connect('cyd'), connect('dan')])
-    expect(await who(cyd)).toBe('cyd')
-    expect(await who(dan)).toMatch(/denied|not allowed|PERMISSION/i)
   })
 
   it(
