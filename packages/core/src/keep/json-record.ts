@@ -3,7 +3,7 @@ import { BridgeError, type ErrorCode, messageOf } from '../errors.ts'
 import { fileDocument } from './files/file-document.ts'
 import type { Document } from './store.ts'
 import { parseJson } from '../util/json/json.ts'
-import { isTooDeep } from '../util/json/line-cost.ts'
+import { lineCost } from '../util/json/line-cost.ts'
 import { writeFailure } from '../util/files/file-failure.ts'
 
 export interface RecordOptions<T> {
@@ -136,4 +136,6 @@ const MAX_UNCHECKED_CHARS = 1 << 20
 
 /** Some editors begin a file with a byte order mark. */
 const jsonOf = (text: string): unknown =>
-  text.length > MAX_UNCHECKED_CHARS && isTooDeep(Buffer.from(text)) ? undefined : parseJson(text.replace(/^\uFEFF/, ''))
+  text.length > MAX_UNCHECKED_CHARS && lineCost(Buffer.from(text), Infinity).tooCostly !== undefined
+    ? undefined
+    : parseJson(text.replace(/^\uFEFF/, ''))

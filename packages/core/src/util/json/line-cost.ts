@@ -54,18 +54,6 @@ export function isOneBracket(part: Buffer): boolean {
   return false
 }
 
-/** Whether lists and objects nest deeper than {@link MAX_NESTING}. */
-export function isTooDeep(json: Buffer): boolean {
-  let nesting = 0
-  for (let at = 0; at < json.length && nesting <= MAX_NESTING; at += 1) {
-    const kind = KINDS[json[at]!]!
-    if (kind === BEGINS_STRING) at = endOfString(json, at + 1, json.length)
-    else if (kind === OPENS) nesting += 1
-    else if (kind === CLOSES) nesting -= 1
-  }
-  return nesting > MAX_NESTING
-}
-
 /** Computes the cost of data in pieces, which may be cut anywhere, even in a string. */
 export class JsonCost {
   /** Structural characters counted so far. */
