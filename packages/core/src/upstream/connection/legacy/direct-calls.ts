@@ -64,11 +64,10 @@ export class DirectCalls implements MessageObserver {
 
   receive(message: JSONRPCMessage): boolean {
     if (!('id' in message) || 'method' in message) return false
-    // Some servers send the id back as a text; the package accepts that, too.
-    const id = typeof message.id === 'string' ? Number(message.id) : message.id
-    const call = this.#open.get(id!)
+    const id = Number(message.id)
+    const call = this.#open.get(id)
     // A late response to a cancelled call is not for the package either.
-    if (!call) return typeof id === 'number' && id > FIRST_ID
+    if (!call) return id > FIRST_ID
     if ('result' in message) {
       call.succeed(message.result)
       return true
