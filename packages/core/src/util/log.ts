@@ -15,7 +15,8 @@ export function createLog(level: LogLevel, write: (line: string) => void = (line
     (lineLevel: LogLevel) =>
     (message: string, fields: Fields = {}) => {
       if (LEVELS.indexOf(lineLevel) < threshold) return
-      const extra = Object.entries(fields).map(([key, value]) => ` ${key}=${formatField(value)}`)
+      const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+      const extra = given.map(([key, value]) => ` ${key}=${formatField(value)}`)
       write(`${new Date().toISOString()} ${lineLevel} ${message}${extra.join('')}\n`)
     }
   return { debug: at('debug'), info: at('info'), warning: at('warning'), error: at('error') }

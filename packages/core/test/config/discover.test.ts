@@ -105,6 +105,7 @@ it('a bad file of servers skips only its own servers', async () => {
   const mcps = path.join(home, 'MCPs')
   await write(mcps, 'good.json', one('good', 'x'))
   await write(mcps, 'comments.json', '// yes\n{"mcpServers": {"comments": {"command": "x",},},}')
+  await write(mcps, 'copied.json', '\u200B# yes: "\n{\u00A0"mcpServers": {"copied": {"command": "x#\u00A0;"}}};\n')
   await write(mcps, 'half.json', '{"mcpServers": {"half": {"comm')
   await write(mcps, 'list.json', '[1]')
   await write(mcps, 'deep.json', '['.repeat(200_000))
@@ -120,7 +121,9 @@ it('a bad file of servers skips only its own servers', async () => {
   await mkdir(path.join(mcps, 'folder.json'))
 
   const found = await discover({ MCP_SERVERS_CONFIG: path.join(home, 'missing.json') })
-  expect(names(found)).toEqual(['bom', 'comments', 'good', 'utf16'])
+  expect(names(found)).toEqual(['bom', 'comments', 'copied', 'good', 'utf16'])
+  const copied = found.servers.find(({ name }) => name === 'copied')
+  expect(copied?.transport).toMatchObject({ command: 'x#\u00A0;' })
   expect(reasons(found)).toEqual({
     'missing.json': 'does not exist',
     'deep.json': 'is nested too deeply',

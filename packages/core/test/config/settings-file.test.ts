@@ -51,7 +51,7 @@ async function problemOf(home: string, env = {}): Promise<string> {
 describe('settings.json', () => {
   it('gives settings of every kind, with comments, and a variable wins', async () => {
     const { home, file } = makeHome(`{
-  // Mine.
+\u00A0 # Mine.
   "$schema": "./x.json",
   "sandbox": { "runtime": "podman", "memory": "1g", "pool": 0, "cpus": 1.5, "packages": ["numpy", "pandas>=2"] },
   "cells": { "timeout": 2.5, "languages": ["bash"], "projects": false, },

@@ -1,7 +1,10 @@
 // This file verifies that an entry which is renamed keeps its former names, and that no other entry gets them.
-import { expect, it } from 'vitest'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it, vi } from 'vitest'
 import type { DiscoveredServers, ServerDefinition } from './server-definition.ts'
 import { FormerNames } from './former-names.ts'
+import { withFileLock } from '../../util/files/file-lock.ts'
 import { newFolder } from '../../../test/support/new-folder.ts'
 
 const entry = (name: string, command = 'github-server', env = {}): ServerDefinition => ({
@@ -10,8 +13,7 @@ const entry = (name: string, command = 'github-server', env = {}): ServerDefinit
   source: { client: 'mcps', file: 'servers.json' },
 })
 
-function setUp() {
-  const stateDir = newFolder()
+function setUp(stateDir = newFolder()) {
   return async (...servers: ServerDefinition[]): Promise<Record<string, readonly string[] | undefined>> => {
     const found = servers.map((definition) => ({ definition, name: definition.name, isDouble: false }))
     const discovered: DiscoveredServers = { servers, found, untrusted: [], skipped: [], files: [] }
@@ -34,6 +36,17 @@ it('an entry that was removed before it came under another name keeps its former
   await read(entry('github'))
   expect(await read()).toEqual({})
   expect(await read(entry('gh'))).toEqual({ gh: ['github'] })
+})
+
+it('a start goes on while another process keeps the names locked', async () => {
+  const stateDir = newFolder()
+  const file = path.join(stateDir, '.sandbridge', 'server-names.json')
+  let release = (): void => {}
+  const held = withFileLock(`${file}.lock`, () => new Promise<void>((resolve) => (release = resolve)))
+  expect(await setUp(stateDir)(entry('github'))).toEqual({ github: undefined })
+  release()
+  await held
+  await vi.waitUntil(() => existsSync(file))
 })
 
 it('entries with the same command that are there together do not get the names of each other', async () => {

@@ -5,6 +5,7 @@ import path from 'node:path'
 import * as z from 'zod'
 import type { DiscoveredServers, ServerDefinition } from './server-definition.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
+import { withTimeout } from '../../util/async/wait.ts'
 import { sortedJson } from '../../util/json/json.ts'
 
 /** By command or address: each name that an entry with it has had, with the names that it had before. */
@@ -13,6 +14,8 @@ type Names = Record<string, Record<string, string[]>>
 const names = z.record(z.string(), z.record(z.string(), z.array(z.string())))
 /** The most former names that are kept for a command. */
 const MAX_NAMES = 100
+/** A start waits no longer until the names are written. */
+const PATIENCE_MS = 500
 
 export class FormerNames {
   readonly #record: JsonRecord<Names>
@@ -35,8 +38,11 @@ export class FormerNames {
       { ...known, ...this.#names },
       discovered.found.map(({ definition }) => definition),
     )
-    if (sortedJson(now) !== sortedJson(known))
-      await this.#record.update((value) => void Object.assign(value, now)).catch(() => {})
+    if (sortedJson(now) !== sortedJson(known)) {
+      const kept = this.#record.update((value) => void Object.assign(value, now)).catch(() => {})
+      // Another process may have stopped with the lock.
+      await withTimeout(kept, PATIENCE_MS, () => {})
+    }
     this.#names = now
     const named = (server: ServerDefinition): ServerDefinition => {
       const configured = server.otherNames?.[0] ?? server.name

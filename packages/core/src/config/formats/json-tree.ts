@@ -1,6 +1,6 @@
 // Parses JSON with comments and finds the place of every value. Loaded only when needed. Pure.
 import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser'
-import { jsonProblem } from '../../util/json/json-error.ts'
+import { jsonProblem, withPlainBlanks } from '../../util/json/json-error.ts'
 
 export interface Place {
   line: number
@@ -16,7 +16,8 @@ export interface JsonTree {
 }
 
 /** @returns the problem when the JSON is invalid or a key occurs twice */
-export function readJsonTree(text: string): JsonTree | { reason: string; place: Place } {
+export function readJsonTree(source: string): JsonTree | { reason: string; place: Place } {
+  const text = withPlainBlanks(source)
   const errors: ParseError[] = []
   let root: Node | undefined
   try {

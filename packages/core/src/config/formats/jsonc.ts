@@ -1,13 +1,14 @@
 // Parses JSON with comments and trailing commas. The parser is loaded only for a text that is not plain JSON. Pure.
 import { parse, type ParseError, visit } from 'jsonc-parser'
-import { jsonProblem } from '../../util/json/json-error.ts'
+import { jsonProblem, withPlainBlanks } from '../../util/json/json-error.ts'
 import { valueAt } from '../../util/json/json.ts'
 import type { Parsed } from './parsed.ts'
 
 /** Where a number stands for the text that it is written as, such as a version or a long id. */
 const TEXTS = /^(?:args|env|envs|environment|environment_?variables|headers|http_?headers)$/i
 
-export function parseJsonc(text: string): Parsed {
+export function parseJsonc(source: string): Parsed {
+  const text = withPlainBlanks(source)
   const errors: ParseError[] = []
   const value: unknown = parse(text, errors, { allowTrailingComma: true })
   const [first] = errors

@@ -19,6 +19,15 @@ const PROBLEMS: Record<string, string> = {
   InvalidCharacter: 'a character that is not allowed here',
 }
 
+/** Texts and comments, and beside them: comments of a shell, and blanks as web pages and editors leave them. */
+const PIECES =
+  /("(?:[^"\\\n]|\\.)*"?|\/\/.*|\/\*(?:[^]*?\*\/|[^]*))|#.*|[\u00A0\u1680\u2000-\u200D\u2028\u2029\u202F\u205F\u2060\u3000\uFEFF]+|;+\s*$/g
+
+/** The same characters at the same places, but blanks for what the parser does not know and that means nothing. */
+export function withPlainBlanks(text: string): string {
+  return text.replaceAll(PIECES, (piece, kept?: string) => kept ?? ' '.repeat(piece.length))
+}
+
 /** A sentence without its subject, the file. */
 export function jsonProblem({ error }: ParseError): string {
   const code = printParseErrorCode(error)
