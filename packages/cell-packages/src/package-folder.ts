@@ -1,8 +1,9 @@
 // The folder in the cache with the packages that cells can import: wheels, or what pip installed. Written once.
 import { randomUUID } from 'node:crypto'
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
+import { renameFile } from '@sandbridge/core/util/files'
 import { runCommand } from '@sandbridge/core/util/process'
 import {
   closedFolderOnTheWay,
@@ -83,7 +84,7 @@ async function ensureFolder(
     await letOthersRead(unfinished)
     await letOthersThrough([cacheDir, path.dirname(folder)])
     // If another process was faster, its folder is equivalent.
-    await rename(unfinished, folder).catch(async (error: unknown) => {
+    await renameFile(unfinished, folder).catch(async (error: unknown) => {
       if (!(await stat(folder).catch(() => undefined))) throw error
     })
   } catch (cause) {

@@ -1,4 +1,5 @@
 // `sandbridge login SERVER`: signs in to a remote server in the browser. All bridges of this user share the tokens.
+import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { mayLogIn } from '@sandbridge/core/upstream/auth'
@@ -106,7 +107,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, [command: string, ...args: string
 
 /** @param env names commands in BROWSER, for machines without an opener, such as containers and WSL */
 function openBrowser(address: string, env: Readonly<Record<string, string | undefined>>): void {
-  const named = (env['BROWSER'] ?? '').split(':').map((command) => command.trim().split(/\s+/))
+  const named = (env['BROWSER'] ?? '').split(path.delimiter).map((command) => command.trim().split(/\s+/))
   tryEach([OPENERS[process.platform] ?? ['xdg-open'], ...named.filter(([command]) => command !== '')], address)
 }
 

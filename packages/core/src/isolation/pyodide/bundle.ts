@@ -1,19 +1,7 @@
 // The bundle: the only files that a sandbox process may read. Made once in a cache folder, from the `pyodide` package
 // (whose code we do not redistribute), our files in inside/ and the kernel. Starts no sandbox.
 import { createHash, randomBytes } from 'node:crypto'
-import {
-  chmod,
-  copyFile,
-  open,
-  readFile,
-  readdir,
-  realpath,
-  rename,
-  rm,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, copyFile, open, readFile, readdir, realpath, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -26,6 +14,7 @@ import { isOwnFolderSync, makePrivateFolder, ownTemporaryFolder } from '../../ut
 import { closedFolderOnTheWay, letOthersThrough, makeReadableFolder } from '../local/let-others-through.ts'
 import { READ_AT_ONCE, readOrdinary } from '../../util/files/read-ordinary.ts'
 import { removeUnused } from '../../util/files/remove-unused.ts'
+import { renameFile } from '../../util/files/replace-file.ts'
 import { appendFiles, type PackedFiles, packFiles } from './packed-files.ts'
 import type { Built } from './snapshot.ts'
 
@@ -247,13 +236,13 @@ async function writeBundle(folder: string, sources: Sources, options: BundleOpti
 async function install(temporary: string, folder: string): Promise<void> {
   for (let attempt = 0; attempt < 5; attempt++) {
     try {
-      await rename(temporary, folder)
+      await renameFile(temporary, folder)
       return
     } catch (error) {
       if (await isWhole(folder)) return
       if (attempt === 4) throw unwritable(dirname(folder), error)
       const aside = `${folder}.${process.pid}-${attempt}.old`
-      await rename(folder, aside).catch(() => {})
+      await renameFile(folder, aside).catch(() => {})
       await rm(aside, { recursive: true, force: true })
     }
   }

@@ -1,10 +1,11 @@
 // Versions on disk: <folder>/<name>/<version>/, each written beside the others, then renamed.
 import { randomUUID } from 'node:crypto'
-import { open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { open, readdir, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '../../errors.ts'
 import { readOrdinary } from '../../util/files/read-ordinary.ts'
 import { readPiece } from '../../util/files/read-piece.ts'
+import { renameFile } from '../../util/files/replace-file.ts'
 import { writeFailure } from '../../util/files/file-failure.ts'
 import { mapFew } from '../../util/async/map-few.ts'
 import { makeFolder } from '../../util/files/private-folder.ts'
@@ -84,7 +85,7 @@ export class VersionedFolders implements Versions {
     let version = ((await this.versions(name)).at(-1) ?? 0) + 1
     for (let attempt = 0; ; attempt += 1) {
       try {
-        await rename(unfinished, path.join(this.#path(name), String(version)))
+        await renameFile(unfinished, path.join(this.#path(name), String(version)))
         return version
       } catch (error) {
         if (attempt === 100 || !(await this.versions(name)).includes(version)) throw error

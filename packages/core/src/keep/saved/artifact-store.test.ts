@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, promises, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ARTIFACT_LIMITS, ArtifactStore, artifactUri, parseArtifactUri } from './artifact-store.ts'
 import { unwritable } from '../files/versioned-folders.ts'
 import { fileStore } from '../files/file-store.ts'
@@ -52,6 +52,16 @@ it('an artifact that is saved again with the same bytes gets no new version', as
   expect(await store.save('a', bytes('x'))).toMatchObject({ version: 1 })
   await store.save('a', bytes('y'))
   expect(await store.save('a', bytes('x'))).toMatchObject({ version: 3 })
+})
+
+it('an artifact is saved on Windows while a virus scanner reads its folder', async () => {
+  const { platform } = process
+  Object.defineProperty(process, 'platform', { value: 'win32' })
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
+  const denied = Object.assign(new Error('denied'), { code: 'EPERM' })
+  const rename = vi.spyOn(promises, 'rename').mockRejectedValueOnce(denied)
+  onTestFinished(() => rename.mockRestore())
+  expect(await store.save('a', bytes('x'))).toMatchObject({ version: 1 })
 })
 
 it('artifacts can be read by their owner only', async () => {

@@ -7,4 +7,4 @@ export { isOnlyOurs, isOwnFolderSync, makeFolder, makePrivateFolder, makePrivate
 export { READ_AT_ONCE, readOrdinary, readOrdinarySync, readOrdinaryText } from './read-ordinary.ts'
 export { readPiece } from './read-piece.ts'
 export { removeUnused } from './remove-unused.ts'
-export { replaceFile, replaceFileSync } from './replace-file.ts'
+export { renameFile, replaceFile, replaceFileSync } from './replace-file.ts'

@@ -18,7 +18,7 @@ export async function replaceFile(file: string, content: string | Uint8Array, mo
   }
 }
 
-/** Waits for those who read it. @throws what node:fs throws */
+/** Of a file or a folder: waits for those who read in it. @throws what node:fs throws */
 export async function renameFile(from: string, to: string): Promise<void> {
   for (const end = performance.now() + READ_MS; ; await new Promise((resolve) => setTimeout(resolve, RETRY_MS))) {
     const problem = await promises.rename(from, to).catch((error: unknown) => error)
