@@ -50,7 +50,9 @@ def parse(
             break
         if not word.startswith("--"):
             if re.match("-[A-Za-z]", word):
-                raise UsageError(f"{word[:80]!r} is not an option: options begin with two dashes. Write -- before it to pass it as a value")
+                raise UsageError(
+                    f"{word[:80]!r} is not an option: options begin with two dashes. Write -- before it to pass it as a value"
+                )
             if given:
                 raise UsageError(f"{word[:80]!r} has no option: values without one come first, or behind --")
             args.append(reader.value(names[len(args)] if len(args) < len(names) else "", word))
