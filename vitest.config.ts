@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { LongestFirst } from './packages/core/test/support/longest-first.ts'
-import { isOfCluster, LEFT_OUT, onlyListed, WHOLE } from './packages/core/test/support/only-listed.ts'
+import { LongestFirst } from './packages/core/test/support/suite/longest-first.ts'
+import { isOfCluster, LEFT_OUT, onlyListed, WHOLE } from './packages/core/test/support/suite/only-listed.ts'
 
 const REAL_CLUSTER = '{packages/*/,}test/**/*-real.test.ts'
 const UNIT = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts']
@@ -40,11 +40,11 @@ const { testNamePattern, include: listed } = onlyListed()
 export default defineConfig({
   test: {
     // What a test opens has all parts, as the program has.
-    setupFiles: ['./packages/sandbridge/src/packages.ts', './packages/core/test/support/after-each.ts'],
+    setupFiles: ['./packages/sandbridge/src/packages.ts', './packages/core/test/support/suite/after-each.ts'],
     globalSetup: [
-      './packages/core/test/support/temporary-folder.ts',
-      './packages/core/test/support/plain-bridge.mjs',
-      './packages/core/test/support/warm-caches.ts',
+      './packages/core/test/support/machine/temporary-folder.ts',
+      './packages/core/test/support/bridges/plain-bridge.mjs',
+      './packages/core/test/support/sandboxes/warm-caches.ts',
     ],
     // Tests leave no state behind, so a worker loads each module once for all of its files.
     isolate: false,
@@ -117,6 +117,6 @@ export default defineConfig({
         },
       },
     ],
-    reporters: ['default', './packages/core/test/support/tally-reporter.ts'],
+    reporters: ['default', './packages/core/test/support/suite/tally-reporter.ts'],
   },
 })

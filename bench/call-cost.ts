@@ -1,8 +1,8 @@
 // The cost of a tool call from Python: relative to the same call from a bare MCP client, on the same machine in the
 // same minute, and in CPU time of every process involved.
 import type { ProviderName } from '../packages/core/src/isolation/provider.ts'
-import { connectBare } from '@sandbridge/core/test/support/bare-client.ts'
-import { published, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
+import { connectBare } from '@sandbridge/core/test/support/bridges/bare-client.ts'
+import { published, type TestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { callParts, type Part } from './call-parts.ts'
 import { type Use, useOf } from './cpu.ts'
 import { lowerQuartile, median, timed } from './measure.ts'

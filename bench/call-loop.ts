@@ -1,6 +1,6 @@
 // The time of a tool call from a cell, for bridges that are measured in turns.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
+import type { TestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 
 const CALLS = 100
 /** The record's work after a cell must not fall into the other bridge's measurement. */

@@ -1,8 +1,8 @@
 // Identifies the processes that take part in a tool call, to measure each one's share.
 import { execFileSync } from 'node:child_process'
 import type { ProviderName } from '../packages/core/src/isolation/provider.ts'
-import type { TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
-import { runningProcesses } from '@sandbridge/core/test/support/processes.ts'
+import type { TestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runningProcesses } from '@sandbridge/core/test/support/machine/processes.ts'
 import { treeOf } from './cpu.ts'
 
 export type Part = 'bridge' | 'kernel' | 'upstream' | 'engine'

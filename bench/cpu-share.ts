@@ -9,7 +9,7 @@ import { features, plugIn } from '../packages/core/src/cli/package.ts'
 import { readSettings } from '../packages/core/src/config/settings/settings.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { SILENT } from '../packages/core/src/util/log.ts'
-import { bridgeEnv, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, makeHome, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { CALL } from './call-loop.ts'
 import { treeOf, useOf } from './cpu.ts'
 

@@ -1,7 +1,7 @@
 // CPU time and context switches of processes, from /proc. Unlike wall time, both are meaningful on a machine with other
 // load. Linux only.
 import { readdirSync, readFileSync } from 'node:fs'
-import { type RunningProcess, runningProcesses } from '@sandbridge/core/test/support/processes.ts'
+import { type RunningProcess, runningProcesses } from '@sandbridge/core/test/support/machine/processes.ts'
 
 export interface Use {
   microseconds: number

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { bridgeEnv, CLI, makeHome, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome, type ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 
 export interface MeasuredBridge {
   child: ChildProcess

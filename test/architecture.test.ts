@@ -10,9 +10,9 @@ import { readSettings } from '../packages/core/src/config/settings/settings.ts'
 import { createLog } from '../packages/core/src/util/log.ts'
 import { createServer } from '../packages/core/src/serve/mcp/create-server.ts'
 import { oneSession } from '../packages/core/src/serve/mcp/sessions.ts'
-import { fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { processContext } from '../packages/core/src/config/settings/client-context.ts'
-import { type RanFunction, ranFunctions } from '@sandbridge/core/test/support/ran-functions.ts'
+import { type RanFunction, ranFunctions } from '@sandbridge/core/test/support/sandboxes/ran-functions.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const CELLS = 20

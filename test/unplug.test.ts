@@ -1,8 +1,8 @@
 // @module-tag whole: it builds the program without each part
 // Packages unplug: without their folders and their lines in packages/sandbridge/src/packages.ts and first.ts beside
 // it, the core type-checks, is built and runs cells, and so do the others without one of them: without two that the
-// day chooses, or with SANDBRIDGE_TEST_UNPLUG=each without each in turn. Who imports whom, scripts/check-packages.mjs
-// holds.
+// day chooses, or with SANDBRIDGE_TEST_UNPLUG=each without each in turn. Who imports whom,
+// scripts/check/check-packages.mjs holds.
 import { spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -19,9 +19,9 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { bridgeEnv, fixtureServer, makeHome, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsWholeRun } from '@sandbridge/core/test/support/needs.ts'
-import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
+import { bridgeEnv, fixtureServer, makeHome, ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsWholeRun } from '@sandbridge/core/test/support/suite/needs.ts'
+import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandboxes/sandbox-cache.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
 
@@ -186,7 +186,7 @@ it.each(CHOSEN)('without %s and what uses it, the others type-check, are built a
   if (isListed(name)) expect(errors.join('\n')).toContain(`Cannot find module '@sandbridge/${name}/`)
   expect(errors.filter((line) => !line.includes('-as-it-was.ts'))).toEqual([expect.stringContaining('exit code')])
   for (const list of LISTS) rmSync(asItWas(list))
-  expect(node('scripts/build.mjs')).toBe('')
+  expect(node('scripts/build/build.mjs')).toBe('')
   expect(node(...CELL)).toBe('42\n')
   for (const one of names)
     cpSync(path.join(ROOT, 'packages', one), path.join(copy, 'packages', one), { recursive: true, filter: isProgram })
@@ -206,7 +206,7 @@ it('the core alone type-checks, passes its quick tests, is built, runs the demo,
   expect(node(path.join(ROOT, 'node_modules/vitest/vitest.mjs'), ...quick)).toMatch(
     /\d passed, 0 failed, \d+ skipped\n$/,
   )
-  expect(node('scripts/build.mjs')).toBe('')
+  expect(node('scripts/build/build.mjs')).toBe('')
   expect(node(path.join(ROOT, 'node_modules/tsx/dist/cli.mjs'), 'examples/demo.ts')).not.toContain('exit code')
   const help = node('dist/cli.js', '--help')
   expect(help).toContain('run')

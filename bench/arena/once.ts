@@ -6,8 +6,12 @@ import { parseArgs } from 'node:util'
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@modelcontextprotocol/client'
-import { openTestBridge, type RemoteEntry, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
-import { descendants } from '@sandbridge/core/test/support/processes.ts'
+import {
+  openTestBridge,
+  type RemoteEntry,
+  type ServerEntry,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { descendants } from '@sandbridge/core/test/support/machine/processes.ts'
 import { soundsReadOnly } from '../../packages/core/src/config/rules/hints.ts'
 import { type MeasuredBridge, openMeasuredBridge } from '../http-bridge.ts'
 import { python } from './gold.ts'

@@ -4,8 +4,12 @@ import { rm } from 'node:fs/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Catalog } from '../../packages/core/src/calls/catalog/catalog.ts'
 import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
-import { openTestBridge, type RemoteEntry, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
-import { connectBare } from '@sandbridge/core/test/support/bare-client.ts'
+import {
+  openTestBridge,
+  type RemoteEntry,
+  type ServerEntry,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { connectBare } from '@sandbridge/core/test/support/bridges/bare-client.ts'
 import { proposals } from '../../packages/direct/src/listing-notes.ts'
 import { catalogOf } from '../catalog/catalog-rows.ts'
 import type { World } from './task.ts'

@@ -1,6 +1,6 @@
 // What a task of the arena is: servers with fresh data, what the user says, the calls of a perfect model, and a checker
 // of the end state.
-import type { RemoteEntry, ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
+import type { RemoteEntry, ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 
 /** A call of a server's tool, by the names that the server gives. */
 export interface GoldCall {

@@ -11,7 +11,7 @@ import {
   makeHome,
   openTestBridge,
   type ServerEntry,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { median, ms, samples } from '../measure.ts'
 import type { BenchRow } from '../row.ts'
 

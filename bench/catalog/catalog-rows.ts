@@ -1,7 +1,7 @@
 // The catalog's rows of the benchmark. Recall and tokens are measured over real tools, which are not part of this
 // repository: set SANDBRIDGE_CATALOGUE to a JSON file of the form {"<package>": [tool, …]}, with the `tools/list`
 // result of each package.
-import { forgetfulStore } from '@sandbridge/core/test/support/forgetful-store.ts'
+import { forgetfulStore } from '@sandbridge/core/test/support/servers/forgetful-store.ts'
 import { createLog } from '../../packages/core/src/util/log.ts'
 import { readFileSync } from 'node:fs'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'

@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { namedTests } from '../named-tests.mjs'
+import { namedTests } from '../test/named-tests.mjs'
 import { unitTests } from './unit-tests.mjs'
 
 const MINUTE_MS = 60_000
@@ -39,7 +39,7 @@ export async function judge(step, file, copy, change) {
   const chosen = step.tests?.(file, copy)
   if (chosen?.length === 0) return undefined
   const runTests = async (tests = []) => {
-    if (step.isBuilt && !(await run(copy, ['scripts/build.mjs'], MINUTE_MS)).isGood) return 'the build'
+    if (step.isBuilt && !(await run(copy, ['scripts/build/build.mjs'], MINUTE_MS)).isGood) return 'the build'
     return firstFailure(copy, ['run', ...tests, step.filter], step.minutes * MINUTE_MS)
   }
   change.mutate()

@@ -4,8 +4,8 @@ import { hash } from 'node:crypto'
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { folded, obedient, type Step, type Style, SUITES, type Task, tasksOf } from './tasks.ts'
 
 /** Takes values from what calls returned, by their hashes: the cell does not have them. */

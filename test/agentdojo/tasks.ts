@@ -1,9 +1,9 @@
 // The tasks of AgentDojo, and what a model does that obeys an injected text.
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
-import { ROOT, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { ROOT, type ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 export const SUITES = ['workspace', 'banking', 'slack', 'travel']
 

@@ -8,11 +8,11 @@ import { modelPlayer, type Endpoint } from '../../bench/arena/endpoint.ts'
 import { play, type Outcome } from '../../bench/arena/play.ts'
 import { ownTasks } from '../../bench/arena/tasks/own.ts'
 import { withItsServersOnly } from '../../bench/arena/task.ts'
-import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsWholeRun } from '@sandbridge/core/test/support/needs.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsWholeRun } from '@sandbridge/core/test/support/suite/needs.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startStubEndpoint, type Scene, type StubEndpoint } from './stub-endpoint.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 beforeEach(needsWholeRun)
 

@@ -5,7 +5,7 @@ import { play, type Player } from '../../bench/arena/play.ts'
 import { replay } from '../../bench/arena/replay.ts'
 import { publishedTasks, PYTHONS } from '../../bench/arena/tasks/published.ts'
 import type { Task } from '../../bench/arena/task.ts'
-import { needsWholeRun, skip } from '@sandbridge/core/test/support/needs.ts'
+import { needsWholeRun, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const COUNTS = { agentdojo: 97, bfcl: 800 }
 

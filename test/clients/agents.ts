@@ -3,9 +3,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type ProgramResult, runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { WHY_NOT_NOW } from '@sandbridge/core/test/support/needs.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type ProgramResult, runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { WHY_NOT_NOW } from '@sandbridge/core/test/support/suite/needs.ts'
 import { installed } from './installed.ts'
 import { startStubModel } from './stub-model.ts'
 

@@ -9,11 +9,11 @@ import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { rolldown } from 'rolldown'
 import { expect, it, onTestFinished, type TestContext } from 'vitest'
-import { launch } from '@sandbridge/core/test/support/browser-page.ts'
-import { fixtureServer, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { launch } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { fixtureServer, type TestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 import { installed } from './installed.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** Of the specification, for a resource that declares nothing (MCP Apps 2026-01-26, Host Behavior). */
 const POLICY =

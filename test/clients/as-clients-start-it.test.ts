@@ -18,11 +18,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '@modelcontextprotocol/client'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { BUILT_CLI, fixtureServer, makeHome, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
-import { onPath, skip } from '@sandbridge/core/test/support/needs.ts'
-import { startNpmRegistry } from '@sandbridge/core/test/support/npm-registry.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { isAlive, residentHome } from '@sandbridge/core/test/support/resident-clients.ts'
+import {
+  BUILT_CLI,
+  fixtureServer,
+  makeHome,
+  type ServerEntry,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { onPath, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { startNpmRegistry } from '@sandbridge/core/test/support/servers/npm-registry.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { isAlive, residentHome } from '@sandbridge/core/test/support/bridges/resident-clients.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 

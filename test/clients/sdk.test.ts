@@ -3,8 +3,8 @@
 //   npm ci --prefix test/clients --ignore-scripts
 import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished, type TestContext } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 import { CELLS, IMAGE, SHOWN } from './cells.ts'
 import { installed } from './installed.ts'
 

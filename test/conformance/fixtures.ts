@@ -1,6 +1,6 @@
 // What the server scenarios of the conformance suite call, made with the bridge's own means: workflows that the bridge
 // offers as tools and prompts, servers that ask the client something, and artifacts.
-import { fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
+import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 
 const asks = (method: string, params?: object) =>
   fixtureServer('raw.mjs', 'asks', method, ...(params ? [JSON.stringify(params)] : []))

@@ -1,7 +1,7 @@
 // A stdio MCP server with the tools of the conformance suite whose results are of the server alone.
 //   node listed-server.mjs PNG WAV
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serveTools, write } from '../../packages/core/test/support/tool-server.mjs'
+import { serveTools, write } from '../../packages/core/test/support/servers/tool-server.mjs'
 
 const [png, wav] = process.argv.slice(2)
 const text = (said) => ({ type: 'text', text: said })

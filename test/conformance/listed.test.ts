@@ -3,8 +3,8 @@
 // servers. server.test.ts has the others.
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { ASKERS, PNG, WAV } from './fixtures.ts'
 import { NOT_APPLICABLE } from './not-applicable.ts'
 import { SERVER_SCENARIOS } from './required-scenarios.ts'

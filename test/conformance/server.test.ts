@@ -3,8 +3,8 @@
 // fixtures.ts has what they call; not-applicable.ts says which of them a bridge cannot pass, and why.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { artifactUri } from '../../packages/core/src/keep/saved/artifact-store.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { EXPOSED, ourName, SERVERS, SETUP } from './fixtures.ts'
 import { NOT_APPLICABLE } from './not-applicable.ts'
 import { SERVER_SCENARIOS } from './required-scenarios.ts'

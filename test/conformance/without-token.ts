@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
-import type { HttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import type { HttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 
 /** What fixtures are called in the bridge. */
 interface Renames {

@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { openStores } from '../../packages/core/src/keep/open-stores.ts'
 import type { Stores } from '../../packages/core/src/keep/store.ts'
-import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { NO_POSTGRES, TestPostgres } from '@sandbridge/postgres/test/support/postgres.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const KINDS = [
   { kind: 'files', reason: undefined },

@@ -4,14 +4,18 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type BridgeOptions, fixtureServer, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { handleIn } from '@sandbridge/core/test/support/http-talk.ts'
-import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
-import { sharedBridge } from '@sandbridge/core/test/support/shared-bridge.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-import { tellingBridge, type TellingOptions } from '@sandbridge/core/test/support/telling-bridge.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import {
+  type BridgeOptions,
+  fixtureServer,
+  type TestBridge,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { handleIn } from '@sandbridge/core/test/support/bridges/http-talk.ts'
+import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
+import { sharedBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
+import { tellingBridge, type TellingOptions } from '@sandbridge/core/test/support/bridges/telling-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const APP_TYPE = 'text/html;profile=mcp-app'
 const SHOWS_APPS = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [APP_TYPE] } } }

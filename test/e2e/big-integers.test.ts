@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { modern } from '@sandbridge/core/test/support/raw-http.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { bridgeEnv, CLI, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { modern } from '@sandbridge/core/test/support/bridges/raw-http.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 const NUMBERS = [2n ** 53n + 1n, 2n ** 63n, 2n ** 64n, 10n ** 30n, -(2n ** 53n + 1n)]
 const LIST = `[${NUMBERS.join()}]`

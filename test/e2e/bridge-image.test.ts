@@ -2,9 +2,9 @@
 // This file verifies the bridge's image, built offline on the tests' Node image and run as in a cluster: without root,
 // on a read-only system.
 import { expect, it, onTestFinished } from 'vitest'
-import { buildBridgeImage, docker } from '@sandbridge/core/test/support/bridge-image.ts'
-import { NODE_IMAGE, providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { buildBridgeImage, docker } from '@sandbridge/core/test/support/sandboxes/bridge-image.ts'
+import { NODE_IMAGE, providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 
 const IMAGE = `localhost/sandbridge-bridge:test-${process.pid}`
 

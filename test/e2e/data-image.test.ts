@@ -2,8 +2,8 @@
 // This file verifies what a client gets from the image with data libraries: a figure as an image, a grouped table as
 // text.
 import { describe, expect, it } from 'vitest'
-import { DATA_IMAGE, providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { DATA_IMAGE, providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 describe.each(['podman', 'docker', 'bubblewrap-image'] as const)('the data image with %s', (engine) => {
   it(`the data image draws and groups with ${engine}`, { timeout: 300_000 }, async () => {

@@ -10,9 +10,9 @@ import { commandLine } from '../../packages/core/src/cli/program.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { discoverServers } from '../../packages/core/src/config/discover.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
-import { bridgeEnv, fixtureServer, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
-import { REAL_SANDBOX, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { bridgeEnv, fixtureServer, makeHome, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { REAL_SANDBOX, ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 const program = commandLine(PACKAGES)
 

@@ -8,7 +8,7 @@ import { variableOf } from '../../packages/core/src/config/settings/given-texts.
 import { parse } from '../../packages/core/src/config/settings/setting-kinds.ts'
 import { type NamedSetting, namedSettings, settingContext } from '../../packages/core/src/config/settings/settings.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
-import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import { ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 
 const program = commandLine(PACKAGES)
 

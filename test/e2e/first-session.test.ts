@@ -6,11 +6,17 @@ import { VERSION } from '../../packages/core/src/util/version.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
-import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
-import type { ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsTerminal, runInTerminal } from '@sandbridge/core/test/support/in-terminal.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import {
+  bridgeEnv,
+  CLI,
+  fixtureServer,
+  makeHome,
+  published,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import type { ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsTerminal, runInTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 /** Starts like any other server, 10 s later. */
 function slow({ command, args = [] }: ServerEntry): ServerEntry {

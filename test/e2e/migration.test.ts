@@ -11,11 +11,11 @@ import {
   openTestBridge,
   published,
   type TestBridge,
-} from '@sandbridge/core/test/support/bridge-process.ts'
-import { makeProvider, runtimeEnv, whyNot } from '@sandbridge/core/test/support/engines.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { makeProvider, runtimeEnv, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 const memoryFile = (folder: string) => path.join(folder, 'memory.jsonl')
 const serversIn = (home: string) => ({

@@ -4,9 +4,9 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 
 type Message = Record<string, any>
 

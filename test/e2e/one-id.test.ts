@@ -2,10 +2,10 @@
 // This file verifies that one id leads from an error that the model reads to the log, the record and the trace, and
 // that ordinary errors have no id.
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { startCollector } from '@sandbridge/telemetry/test/support/collector.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 interface Entry {
   type: string

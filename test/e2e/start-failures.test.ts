@@ -8,9 +8,14 @@ import { plugIn } from '../../packages/core/src/cli/package.ts'
 import { parse } from '../../packages/core/src/config/settings/setting-kinds.ts'
 import { namedSettings, settingContext } from '../../packages/core/src/config/settings/settings.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
-import { BUILT_CLI, closeTestBridge, makeHome, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsRoot } from '@sandbridge/core/test/support/needs.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import {
+  BUILT_CLI,
+  closeTestBridge,
+  makeHome,
+  openTestBridge,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsRoot } from '@sandbridge/core/test/support/suite/needs.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 plugIn(PACKAGES)
 

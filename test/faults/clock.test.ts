@@ -2,10 +2,10 @@
 // This file verifies that a bridge keeps working when the time of day jumps, as after a sleep or when a machine first
 // gets the right time.
 import { expect, it } from 'vitest'
-import { fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { shiftingClock } from '@sandbridge/core/test/support/shifting-clock.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { shiftingClock } from '@sandbridge/core/test/support/machine/shifting-clock.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 const DAY_MS = 86_400_000
 const JUMPS = [3 * DAY_MS, -3 * DAY_MS, 400 * DAY_MS, 0]

@@ -7,8 +7,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it, vi } from 'vitest'
 import { verifyRecord } from '@sandbridge/record/audit/verify-record.ts'
 import { newId } from '../../packages/core/src/observe/events/new-id.ts'
-import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
-import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
+import { collectGarbage } from '@sandbridge/core/test/support/suite/collect-garbage.ts'
+import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 import { LogFolder } from '../../packages/core/src/keep/files/log-folder.ts'
 
 const CALLS = 100_000

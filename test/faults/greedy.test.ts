@@ -2,8 +2,8 @@
 // This file verifies that sessions that take all they can get do not make another one wait until they are done.
 // `npm run bench -- fairness` measures how long each waits.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 
 const SECONDS = 60
 const LATE = `deadline = time.monotonic() + ${SECONDS}`

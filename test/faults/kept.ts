@@ -6,7 +6,7 @@ import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.t
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { createTrustStore } from '../../packages/core/src/config/trust.ts'
 import { createLog } from '../../packages/core/src/util/log.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 export const settingsEnv = (home: string) => ({
   MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs'),

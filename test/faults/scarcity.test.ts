@@ -5,13 +5,18 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { fixtureServer, makeHome, REAL_SANDBOX, type TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { needsLinux, needsRoot, skip } from '@sandbridge/core/test/support/needs.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import {
+  fixtureServer,
+  makeHome,
+  REAL_SANDBOX,
+  type TestBridge,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { needsLinux, needsRoot, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandboxes/sandbox-cache.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const servers = { good: fixtureServer('raw.mjs', 'good') }
 

@@ -5,7 +5,7 @@ import {
   fixtureServer,
   openTestBridge,
   type TestBridge,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { assertHolds, type Family } from './family.ts'
 
 const seeds = [

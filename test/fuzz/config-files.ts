@@ -4,7 +4,7 @@ import path from 'node:path'
 import { discoverServers } from '../../packages/core/src/config/discover.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** Where each client stores its file, below the home folder. */
 const PLACES: Record<string, string> = {

@@ -10,7 +10,7 @@ import { readSettings } from '../../packages/core/src/config/settings/settings.t
 import { createLog } from '../../packages/core/src/util/log.ts'
 import { settingsEnv } from '../faults/kept.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const home = newFolder()
 const env = settingsEnv(home)

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { endGroup } from '../../packages/core/src/util/process/process-group.ts'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { assertHolds, type Family } from './family.ts'
 
 const request = (method: string, params: object) =>

@@ -18,7 +18,7 @@ import type { ServerDefinition, StdioServer } from '../../packages/core/src/conf
 import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
 import { program, published } from '@sandbridge/core/test/upstream/definitions.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const FOLDER = join(import.meta.dirname, 'node_modules')
 const VERSIONS = (

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { published } from '@sandbridge/core/test/support/bridge-process.ts'
+import { published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import type { Exchange, GoldCall, Task } from '../task.ts'
 
 /** A task before its folder is made. */

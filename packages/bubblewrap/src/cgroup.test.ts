@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { Cgroup, findCgroupParent } from './cgroup.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A process in `/user/app/ours`, below folders with the given controllers. */
 function hierarchy(controllers: Record<string, string>, membership = '0::/user/app/ours\n') {

@@ -3,8 +3,8 @@ import { chmodSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { RememberedAnswers } from './remembered-answers.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A program that reports about itself, for bridges that share a cache folder. */
 function makeProgram(content = '\x7fELF, first') {

@@ -4,9 +4,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { startCells } from '@sandbridge/core/test/support/cell-runner.ts'
+import { startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
 import { makeExtension } from '../test/support/make-extension.ts'
-import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
+import { makeWheel } from '@sandbridge/core/test/support/servers/make-wheel.ts'
 import {
   type Distribution,
   fetchWheels,
@@ -17,7 +17,7 @@ import {
 } from './distribution.ts'
 import { packageFiles } from './package-files.ts'
 import { PyodideProvider } from '../../core/src/isolation/pyodide/provider.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const TAG = 'cp314-cp314-pyemscripten_2026_0_wasm32'
 const info = { python: '3.14.2', abi_version: '2026_0' }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { blame, forgetMissing, installAvailable, InstallError } from './missing-packages.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const NONE = { memory: undefined, kind: 'test' }
 const unknown = (name: string) =>

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it, vi } from 'vitest'
-import { makeWheel, type WheelOptions } from '@sandbridge/core/test/support/make-wheel.ts'
-import { needsIndex, needsPip } from '@sandbridge/core/test/support/needs.ts'
+import { makeWheel, type WheelOptions } from '@sandbridge/core/test/support/servers/make-wheel.ts'
+import { needsIndex, needsPip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { packageFiles } from './package-files.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const TAG = 'cp314-cp314-pyemscripten_2026_0_wasm32'
 

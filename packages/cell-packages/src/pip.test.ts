@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
-import { needsIndex, needsPip, needsProgram } from '@sandbridge/core/test/support/needs.ts'
+import { makeWheel } from '@sandbridge/core/test/support/servers/make-wheel.ts'
+import { needsIndex, needsPip, needsProgram } from '@sandbridge/core/test/support/suite/needs.ts'
 import { findPrograms } from '../../core/src/util/process/find-program.ts'
 import { runPip } from './pip.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('uv provides pip where the Python of this machine has none', async () => {
   needsProgram('uv')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { makeWheel, makeZip } from '@sandbridge/core/test/support/make-wheel.ts'
+import { makeWheel, makeZip } from '@sandbridge/core/test/support/servers/make-wheel.ts'
 import { isPureWheel, refuseAddresses, unpackWheel } from './wheel.ts'
 import { type ZipEntry, zipEntries } from '@sandbridge/commands/zip-archive.ts'
 

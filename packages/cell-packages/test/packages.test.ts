@@ -4,13 +4,13 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
-import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
-import { needsRoot } from '@sandbridge/core/test/support/needs.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { makeWheel } from '@sandbridge/core/test/support/servers/make-wheel.ts'
+import { needsRoot } from '@sandbridge/core/test/support/suite/needs.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const folder = newFolder()
 // The sandboxes of root run as another user.

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type ChannelSocket, openChannelSocket } from './channel-socket.ts'
-import { needsLinux, needsProgram, needsRoot } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinux, needsProgram, needsRoot } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const opened = async (engineUid?: number): Promise<ChannelSocket> => {
   const socket = await openChannelSocket(engineUid)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { programOnPath } from '../test/support/program-on-path.ts'
 import { ensureImage, fullImageName } from './image.ts'
 import type { Engine } from './probe-engine.ts'

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { ensureImage, findImage } from './image.ts'
 import type { Engine } from './probe-engine.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 function offlineEngine(): { engine: Engine; asked: () => string[] } {
   const folder = newFolder()

@@ -4,9 +4,9 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { isLeftover, newContainerName, removeLeftovers } from './owner.ts'
-import { needsLinux, needsPosix, needsRoot } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinux, needsPosix, needsRoot } from '@sandbridge/core/test/support/suite/needs.ts'
 import { programOnPath } from '../test/support/program-on-path.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('a container of a running bridge is not a leftover', () => {
   expect(isLeftover(newContainerName())).toBe(false)

@@ -6,7 +6,7 @@ import type { CommandResult } from '../../core/src/util/process/run-command.ts'
 import { commandEnvironment } from '../../core/src/util/process/find-program.ts'
 import { startPodmanMachine } from './podman-machine.ts'
 import { probeEngine } from './probe-engine.ts'
-import { needsLinux, needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinux, needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const said = (result: Partial<CommandResult>) => async () => ({
   code: 0,

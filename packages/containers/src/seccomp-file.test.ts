@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync 
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
 import { newContainerName } from './owner.ts'
 import { folderFor, profileFile, seccompProfileFile, visibleFolder } from './seccomp-file.ts'
 import { seccompProfile } from './seccomp-profile.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('the seccomp file differs where memory is not counted', () => {
   expect(readFileSync(seccompProfileFile(false), 'utf8')).toBe(seccompProfile(false))

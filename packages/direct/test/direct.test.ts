@@ -10,13 +10,13 @@ import {
   makeHome,
   openTestBridge,
   type TestBridge,
-} from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 
 const SERVER = path.join(import.meta.dirname, 'varied.mjs')
 const MAIL = 'ann@corp.example'

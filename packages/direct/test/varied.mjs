@@ -1,7 +1,7 @@
 // A stdio MCP server with tools of many kinds. It writes every call that it gets to the file JOURNAL, one per line.
 //   node varied.mjs JOURNAL
 import { appendFileSync } from 'node:fs'
-import { serveTools, text, write } from '../../core/test/support/tool-server.mjs'
+import { serveTools, text, write } from '../../core/test/support/servers/tool-server.mjs'
 
 const [journal] = process.argv.slice(2)
 const properties = { to: { type: 'string' }, count: { type: 'integer' } }

@@ -1,7 +1,7 @@
 // This file verifies that the checks of `sandbridge doctor` fail without a sandbox: in a bare Python. Linux only.
 import { cpus } from 'node:os'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { needsPython, runPython } from '@sandbridge/core/test/support/plain-python.ts'
+import { needsPython, runPython } from '@sandbridge/core/test/support/sandboxes/plain-python.ts'
 import { type TryCell, tryCpus, tryEndless, tryProcesses } from './try-limits.ts'
 import { tryFilter } from './check-sandbox.ts'
 

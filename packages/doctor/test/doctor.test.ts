@@ -6,12 +6,18 @@ import { describe, expect, it } from 'vitest'
 import { checkSandbox } from '../src/check-sandbox.ts'
 import { ensureBundle } from '../../core/src/isolation/pyodide/bundle.ts'
 import { KERNEL_FOLDER } from '../../core/src/util/package-root.ts'
-import { bridgeEnv, CLI, fixtureServer, makeHome, REAL_SANDBOX } from '@sandbridge/core/test/support/bridge-process.ts'
-import type { ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
-import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
-import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import {
+  bridgeEnv,
+  CLI,
+  fixtureServer,
+  makeHome,
+  REAL_SANDBOX,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import type { ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 
 interface Report {
   findings: { check: string; level: string; message: string; advice?: string }[]

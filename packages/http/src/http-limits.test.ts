@@ -11,7 +11,7 @@ import {
   openSocket,
   TOKEN,
   useHttpBridge,
-} from '@sandbridge/core/test/support/raw-http.ts'
+} from '@sandbridge/core/test/support/bridges/raw-http.ts'
 import { NamedTokens } from './access/named-tokens.ts'
 
 const { serve, bridge } = useHttpBridge()

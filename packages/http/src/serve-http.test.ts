@@ -2,7 +2,7 @@
 import { hostname } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
-import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
 import {
   message,
   type SendOptions,
@@ -10,7 +10,7 @@ import {
   useHttpBridge,
   modern,
   openSocket,
-} from '@sandbridge/core/test/support/raw-http.ts'
+} from '@sandbridge/core/test/support/bridges/raw-http.ts'
 
 const { serve, log } = useHttpBridge()
 

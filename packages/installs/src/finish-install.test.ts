@@ -5,8 +5,8 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { groupExists } from '../../core/src/util/process/process-group.ts'
 import { leaveToFinish } from './finish-install.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const SIGNALS = 'Windows asks no process to end'
 

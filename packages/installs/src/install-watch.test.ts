@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { InstallWatch } from './install-watch.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const LIMITS = { timeoutMs: 1, firstMs: 100, quietMs: 300, maxMs: 60_000, lookMs: 20 }
 

@@ -2,11 +2,11 @@
 import { chmodSync, copyFileSync, mkdirSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { startCells } from '@sandbridge/core/test/support/cell-runner.ts'
-import { makeNodeProvider, providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
+import { startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { makeNodeProvider, providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { languageFiles } from './language-files.ts'
 import { withNode } from '@sandbridge/bubblewrap/host-node.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const { execPath } = process
 afterEach(() => void (process.execPath = execPath))

@@ -5,7 +5,7 @@ import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import { createLog } from '../../core/src/util/log.ts'
 import type { Shape } from '@sandbridge/core/calls/catalog'
 import { LearnedCalls } from './learned-calls.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const ISSUE = { server: 'key-of-hub', name: 'create_issue', print: 'one' }
 const SHAPE: Shape = { type: ['object'], properties: { owner: { type: ['string'] } }, required: ['owner'] }

@@ -2,14 +2,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { beginCatalogs, catalog, definition, GITHUB } from '@sandbridge/core/test/support/catalog-tools.ts'
+import { beginCatalogs, catalog, definition, GITHUB } from '@sandbridge/core/test/support/servers/catalog-tools.ts'
 import { BridgeError } from '../../core/src/errors.ts'
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import { createLog } from '../../core/src/util/log.ts'
 import { type Catalog } from '../../core/src/calls/catalog/catalog.ts'
 import type { Learned } from '../../core/src/calls/learned-part.ts'
 import { createLearned } from './session-use.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 let folder: string
 let known: Catalog

@@ -7,7 +7,7 @@ import { maskData } from './mask-data.ts'
 import { maskResult } from './mask-result.ts'
 import { Masker } from './masker.ts'
 import { RECOGNISERS } from './recognisers.ts'
-import { EMPTY_RESULT } from '@sandbridge/core/test/support/empty-result.ts'
+import { EMPTY_RESULT } from '@sandbridge/core/test/support/servers/empty-result.ts'
 
 const WEB_TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTYifQ.dozjgNryP4J3jVmNHl0w5N'
 

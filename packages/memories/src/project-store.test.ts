@@ -3,9 +3,9 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { needsLinks } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinks } from '@sandbridge/core/test/support/suite/needs.ts'
 import { type ProjectLimits, ProjectStore } from './project-store.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const LIMITS: ProjectLimits = { fileBytes: 100, totalBytes: 150, entryCount: 4, depth: 3 }
 

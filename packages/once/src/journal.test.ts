@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import path from 'node:path'
 import { beforeEach, expect, it, vi } from 'vitest'
 import type { JournaledCall } from '@sandbridge/core/parts'
-import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
+import { collectGarbage } from '@sandbridge/core/test/support/suite/collect-garbage.ts'
 import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import type { Vault } from '@sandbridge/core/upstream/auth'
@@ -11,7 +11,7 @@ import { createVault } from '../../sign-in/src/tokens/vault.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { type Attempt, DAY_MS, Journal } from './journal.ts'
 import { JournalLog, readLog } from './journal-log.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const MB = 1 << 20
 const send = new CatalogTool('mail', 'mail', 'send', { name: 'send' })

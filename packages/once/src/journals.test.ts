@@ -7,7 +7,7 @@ import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { createJournals } from './journals.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const CLIENT = 'c'.repeat(64)
 const send = new CatalogTool('mail', 'mail', 'send', { name: 'send' })

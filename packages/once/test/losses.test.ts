@@ -10,7 +10,7 @@ import type { CellJournal, JournaledSession } from '../../core/src/calls/once-pa
 import { fileStore } from '../../core/src/keep/files/file-store.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { createJournals } from '../src/journals.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const OWNER = 'f'.repeat(64)
 const LOST = new Error('lost')

@@ -18,7 +18,7 @@ import { CellPermissions } from './cell-gate.ts'
 import { stateOf } from './set-state.ts'
 import type { CellOf } from '../../core/src/calls/permissions/permissions-part.ts'
 import { Permissions } from '../../core/src/calls/permissions/permissions.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const COUNT = 1_000
 const MOST = 50

@@ -1,10 +1,10 @@
 // This file verifies that a terminal and a cell can find servers of a registry, and what is reported when a registry
 // fails.
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { FakeRegistry, listed } from './support/fake-registry.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 const weather = listed({
   name: 'io.example/weather',

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { HeldSecrets } from '@sandbridge/core/config/secrets'
 import { helperAuth, withHelpersHeaders } from './headers-helper.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const url = 'https://s.example/mcp'
 const place = { env: { PATH: process.env['PATH'], OWN: 'own', MCP_BRIDGE_SIGN_IN_KEY: 'key' }, cwd: tmpdir() }

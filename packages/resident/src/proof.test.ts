@@ -3,9 +3,9 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { connect, createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { PROOF_BYTES, proveAsRelay, proveAsResident } from './proof.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const SECRET = randomBytes(32)
 const OTHER = randomBytes(32)

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { residentKey } from './resident-key.ts'
 
 beforeEach(() => needsPosix('its paths are of POSIX'))

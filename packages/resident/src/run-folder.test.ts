@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
 import { isInProfile } from '../../core/src/util/files/private-folder.ts'
 import { isKeptOut } from './run-folder.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('a process that may not write to a folder of its user is kept out, and one that may leaves nothing there', () => {
   needsLinux('/sys is a folder of root that not even root can write to')

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { controlLine, type FromResident } from './protocol.ts'
 import { makeRunFolder, residentPlace } from './run-folder.ts'
 import { stop } from './status.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** @returns the exit code of `sandbridge stop`, and what it prints, where a resident answers with this */
 async function stopWhere(answer: FromResident): Promise<{ code: unknown; printed: string }> {

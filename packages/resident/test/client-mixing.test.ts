@@ -9,9 +9,14 @@ import type { ServerSet } from '../../core/src/bridge/tenants/server-set.ts'
 import type { ClientContext } from '../../core/src/config/settings/client-context.ts'
 import { readSettings } from '../../core/src/config/settings/settings.ts'
 import { SILENT } from '../../core/src/util/log.ts'
-import { bridgeEnv, fixtureServer, makeHome, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
+import {
+  bridgeEnv,
+  fixtureServer,
+  makeHome,
+  type ServerEntry,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { textOf } from '@sandbridge/core/test/upstream/definitions.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
 const OBSERVERS = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_POOL: '0' }

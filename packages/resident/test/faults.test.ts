@@ -6,11 +6,11 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { BUILT_CLI } from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsLinux, needsPosix, needsRoot, skip } from '@sandbridge/core/test/support/needs.ts'
-import { descendants, until } from '@sandbridge/core/test/support/processes.ts'
-import { kill, residentHome } from '@sandbridge/core/test/support/resident-clients.ts'
-import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
+import { BUILT_CLI } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsLinux, needsPosix, needsRoot, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { descendants, until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { kill, residentHome } from '@sandbridge/core/test/support/bridges/resident-clients.ts'
+import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandboxes/sandbox-cache.ts'
 
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
 

@@ -6,10 +6,10 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { BUILT_CLI, CLI, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsTerminal, runInTerminal, type Step } from '@sandbridge/core/test/support/in-terminal.ts'
-import { needsLinux, needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { BUILT_CLI, CLI, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsTerminal, runInTerminal, type Step } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { needsLinux, needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import {
   isAlive,
   kill,
@@ -17,9 +17,9 @@ import {
   type ResidentHome,
   residentHome,
   sharedResidentHome,
-} from '@sandbridge/core/test/support/resident-clients.ts'
-import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
-import { type ProgramResult, runProgram } from '@sandbridge/core/test/support/run-program.ts'
+} from '@sandbridge/core/test/support/bridges/resident-clients.ts'
+import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
+import { type ProgramResult, runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
 

@@ -19,18 +19,24 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { findResidents } from '../src/ask-resident.ts'
-import { atEnd, runsTogether } from '@sandbridge/core/test/support/at-end.ts'
-import { BUILT_CLI, CLI, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsBubblewrap, needsLinux, needsPosix, needsProgram, skip } from '@sandbridge/core/test/support/needs.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { atEnd, runsTogether } from '@sandbridge/core/test/support/suite/at-end.ts'
+import { BUILT_CLI, CLI, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import {
+  needsBubblewrap,
+  needsLinux,
+  needsPosix,
+  needsProgram,
+  skip,
+} from '@sandbridge/core/test/support/suite/needs.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import {
   isAlive,
   kill,
   type RelayClient,
   residentHome,
   sharedResidentHome,
-} from '@sandbridge/core/test/support/resident-clients.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+} from '@sandbridge/core/test/support/bridges/resident-clients.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 runsTogether()
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))

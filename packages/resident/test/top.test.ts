@@ -4,11 +4,11 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { inTerminal, needsTerminal } from '@sandbridge/core/test/support/in-terminal.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { residentHome } from '@sandbridge/core/test/support/resident-clients.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { inTerminal, needsTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { residentHome } from '@sandbridge/core/test/support/bridges/resident-clients.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
 

@@ -5,9 +5,14 @@ import { connect, createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { askResident } from '../src/ask-resident.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { isAlive, kill, residentHome, type ResidentHome } from '@sandbridge/core/test/support/resident-clients.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import {
+  isAlive,
+  kill,
+  residentHome,
+  type ResidentHome,
+} from '@sandbridge/core/test/support/bridges/resident-clients.ts'
 
 const NONCE_BYTES = 32
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { keep } from './package-copy.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('a process keeps the copy that it runs from, and removes those that no process has used for a day', () => {
   const folder = newFolder()

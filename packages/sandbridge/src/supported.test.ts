@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import { ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { expect, it } from 'vitest'
 import { whyUnsupported } from './supported.ts'
 

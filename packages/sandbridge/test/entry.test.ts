@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, BUILT_CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, BUILT_CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 
 it('the entry is small, and loads what every version of Node has', () => {
   const text = readFileSync(BUILT_CLI, 'utf8')

@@ -2,8 +2,8 @@
 // This file verifies that every version of Node that `engines` allows runs cells, and that others say what is needed.
 import { spawn, spawnSync } from 'node:child_process'
 import { expect, it, vi } from 'vitest'
-import { bridgeEnv, BUILT_CLI, makeHome, REAL_SANDBOX } from '@sandbridge/core/test/support/bridge-process.ts'
-import { nodeOf } from '@sandbridge/core/test/support/other-node.ts'
+import { bridgeEnv, BUILT_CLI, makeHome, REAL_SANDBOX } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { nodeOf } from '@sandbridge/core/test/support/sandboxes/other-node.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
 

@@ -11,11 +11,11 @@ import {
   makeHome,
   openTestBridge,
   closeTestBridge,
-} from '@sandbridge/core/test/support/bridge-process.ts'
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { packTar, unpackTar } from 'modern-tar'
-import { needsProgram } from '@sandbridge/core/test/support/needs.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { needsLinks } from '@sandbridge/core/test/support/needs.ts'
+import { needsProgram } from '@sandbridge/core/test/support/suite/needs.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { needsLinks } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const SAVE = `
 def double(n: int) -> int:

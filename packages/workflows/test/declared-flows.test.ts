@@ -13,12 +13,17 @@ import {
   closeTestBridge,
   openTestBridge,
   PROJECTS,
-} from '@sandbridge/core/test/support/bridge-process.ts'
-import { runInTerminal } from '@sandbridge/core/test/support/in-terminal.ts'
-import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
-import { runCommand, runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
-import { callsOf, tellers, type TellingBridge, tellingBridge } from '@sandbridge/core/test/support/telling-bridge.ts'
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runInTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
+import { runCommand, runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
+import {
+  callsOf,
+  tellers,
+  type TellingBridge,
+  tellingBridge,
+} from '@sandbridge/core/test/support/bridges/telling-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 

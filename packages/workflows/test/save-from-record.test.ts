@@ -3,9 +3,14 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { bridgeEnv, fixtureServer, makeHome, openTestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import {
+  bridgeEnv,
+  fixtureServer,
+  makeHome,
+  openTestBridge,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 

@@ -9,10 +9,10 @@ import { writtenHash } from '../src/declared-flows.ts'
 import { Scheduler } from '../src/schedule/scheduler.ts'
 import { ScheduleStore } from '../src/schedule/schedules.ts'
 import { SavedToolStore } from '../../core/src/keep/saved/saved-tool-store.ts'
-import { bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type ObservedBridge, openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type ObservedBridge, openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 

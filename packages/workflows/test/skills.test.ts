@@ -4,9 +4,9 @@ import { cpSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills'
 import { beforeAll, expect, it, vi } from 'vitest'
-import { fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { sharedBridge } from '@sandbridge/core/test/support/shared-bridge.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { sharedBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 

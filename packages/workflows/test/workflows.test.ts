@@ -6,11 +6,11 @@ import { once } from 'node:events'
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { inTerminal } from '@sandbridge/core/test/support/in-terminal.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { sharedBridge } from '@sandbridge/core/test/support/shared-bridge.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { inTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { sharedBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
 

@@ -1,5 +1,5 @@
 // @module-tag whole: bubblewrap.test.ts tries one attack of each kind
-import { makeProvider, whyNot } from '@sandbridge/core/test/support/engines.ts'
+import { makeProvider, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { runAttacks } from '@sandbridge/core/test/attacks/run-attacks.ts'
 
 runAttacks({

@@ -1,4 +1,4 @@
-import { makeProvider, whyNot } from '@sandbridge/core/test/support/engines.ts'
+import { makeProvider, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { runAttacks } from '@sandbridge/core/test/attacks/run-attacks.ts'
 
 runAttacks({

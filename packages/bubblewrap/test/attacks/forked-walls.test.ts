@@ -3,8 +3,8 @@
 // shows it from inside. Failing attacks are not enough, because several walls stop most of them.
 import { readlinkSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { type CellRunner, startCells } from '@sandbridge/core/test/support/cell-runner.ts'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
+import { type CellRunner, startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 
 const start = async (): Promise<CellRunner> => startCells(await providerOrSkip('bubblewrap-fork'))
 

@@ -6,10 +6,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { Cgroup, findCgroupParent } from '../../src/cgroup.ts'
-import { MEMORY_BYTES, startCells } from '@sandbridge/core/test/support/cell-runner.ts'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
-import { runningProcesses, until } from '@sandbridge/core/test/support/processes.ts'
+import { MEMORY_BYTES, startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { runningProcesses, until } from '@sandbridge/core/test/support/machine/processes.ts'
 
 const MB = 2 ** 20
 const TIMEOUT = { timeout: 180_000 }

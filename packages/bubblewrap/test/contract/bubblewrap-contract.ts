@@ -1,5 +1,5 @@
 // The provider contract for bubblewrap; the list of processes shows what is left.
-import { runningProcesses } from '@sandbridge/core/test/support/processes.ts'
+import { runningProcesses } from '@sandbridge/core/test/support/machine/processes.ts'
 import { testProvider } from '@sandbridge/core/test/contract/provider-contract.ts'
 
 const processesOf = (id: string) => runningProcesses().filter(({ command }) => command.includes(`id=${id} `))

@@ -6,9 +6,9 @@ import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { BubblewrapProvider } from '../../src/provider.ts'
 import { findHostSystem } from '../../src/find-system.ts'
-import { startCells } from '@sandbridge/core/test/support/cell-runner.ts'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
-import { visibleFolder } from '@sandbridge/core/test/support/visible-folder.ts'
+import { startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { visibleFolder } from '@sandbridge/core/test/support/machine/visible-folder.ts'
 
 const SYSTEM_PYTHON = '/usr/bin/python3'
 

@@ -5,11 +5,11 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { published, ROOT, type ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
-import { makeProvider, whyNot } from '@sandbridge/core/test/support/engines.ts'
-import { skip, WHY_NOT_NOW, whyNoIndex } from '@sandbridge/core/test/support/needs.ts'
-import { openObserved, type ObservedBridge } from '@sandbridge/core/test/support/observed-bridge.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { published, ROOT, type ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { makeProvider, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { skip, WHY_NOT_NOW, whyNoIndex } from '@sandbridge/core/test/support/suite/needs.ts'
+import { openObserved, type ObservedBridge } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const CHART = path.join(ROOT, 'docs/data/sales.png')
 /** From 0 to 255. Another version of matplotlib places some text elsewhere. */

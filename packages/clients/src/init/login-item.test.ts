@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { checkLoginItem } from './checks/check-entries.ts'
 import { addLoginItem, removeLoginItem } from './login-item.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const BRIDGE = { command: '/opt/a b/node', args: ['/opt/50%/dist/cli.js'] }
 

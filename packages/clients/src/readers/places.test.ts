@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { type Environment, variablesOfPlaces } from '../../../core/src/config/settings/client-context.ts'
 import { chosenReaders } from '../../../core/src/config/readers/index.ts'
 import type { HostPaths, Reader } from '../../../core/src/config/readers/reader.ts'
-import { linux, mac, windows } from '@sandbridge/core/test/support/host-paths.ts'
+import { linux, mac, windows } from '@sandbridge/core/test/support/sandboxes/host-paths.ts'
 
 const READERS = await chosenReaders([])
 

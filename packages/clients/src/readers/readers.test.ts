@@ -9,7 +9,7 @@ import { type ServerBody, toServerBody } from '../../../core/src/config/entries/
 import { allowsTool } from '../../../core/src/config/entries/tool-filter.ts'
 import { chosenReaders, SOURCE_NAMES } from '../../../core/src/config/readers/index.ts'
 import { type HostPaths, type NamedEntry, type Reader, TableRefused } from '../../../core/src/config/readers/reader.ts'
-import { linux, windows } from '@sandbridge/core/test/support/host-paths.ts'
+import { linux, windows } from '@sandbridge/core/test/support/sandboxes/host-paths.ts'
 import { CASES } from '../../test/reader-cases.ts'
 
 const READERS = await chosenReaders([])

@@ -5,9 +5,9 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { parseDocument } from '../../../core/src/config/formats/config-document.ts'
-import { bridgeEnv, BUILT_CLI, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { bridgeEnv, BUILT_CLI, ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** The command that works from the location of the program under test. */
 const COMMAND = { command: process.execPath, args: [BUILT_CLI] }

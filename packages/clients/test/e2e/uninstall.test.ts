@@ -3,9 +3,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, BUILT_CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { inTerminal, needsTerminal } from '@sandbridge/core/test/support/in-terminal.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { bridgeEnv, BUILT_CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { inTerminal, needsTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 /** A home in which init has registered the bridge in Cursor; another entry was written by hand. */
 async function installed() {

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { inTerminal, needsTerminal } from '@sandbridge/core/test/support/in-terminal.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { inTerminal, needsTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const run = (home: string, args: string[], env: Record<string, string> = {}) =>
   runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env))

@@ -4,10 +4,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, BUILT_CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { inTerminal, needsTerminal, type Step } from '@sandbridge/core/test/support/in-terminal.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { tellers } from '@sandbridge/core/test/support/telling-bridge.ts'
+import { bridgeEnv, BUILT_CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { inTerminal, needsTerminal, type Step } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { tellers } from '@sandbridge/core/test/support/bridges/telling-bridge.ts'
 
 /** A home with a server of its own, and one in Cursor's file. */
 function homeWithCursor() {

@@ -16,9 +16,9 @@ import type { HostPaths } from '../../../core/src/config/readers/reader.ts'
 import { hashOf } from '../../src/init/undo/init-record.ts'
 import { planUndo, undoInit } from '../../src/init/undo/undo-init.ts'
 import { readSettings } from '../../../core/src/config/settings/settings.ts'
-import { expectMode } from '@sandbridge/core/test/support/modes.ts'
-import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { expectMode } from '@sandbridge/core/test/support/machine/modes.ts'
+import { needsPosix, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const COMMAND = { command: 'npx', args: ['-y', 'sandbridge'] }
 const FIXTURES = fileURLToPath(new URL('../../../core/test/fixtures/config/', import.meta.url))

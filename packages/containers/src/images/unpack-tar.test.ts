@@ -16,10 +16,10 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { packTar, type TarEntry } from 'modern-tar'
 import { beforeEach, expect, it } from 'vitest'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { RootTree } from './root-tree.ts'
 import { newAllowance, unpackTar, type Allowance } from './unpack-tar.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 let outside: string
 let root: string

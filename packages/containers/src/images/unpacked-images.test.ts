@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { UnpackedImages } from './unpacked-images.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const DAY_MS = 86_400_000
 let cache: string

@@ -1,7 +1,7 @@
 // @module-tag whole: it needs an engine
 // Attacks that depend on where frames go, for frames that go through the engine. Other tests try all attacks with
 // frames that bypass it.
-import { makeProvider, whyNot } from '@sandbridge/core/test/support/engines.ts'
+import { makeProvider, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import type { Attack } from '@sandbridge/core/test/attacks/attack.ts'
 import { hostAttacks } from '@sandbridge/core/test/attacks/list/host.ts'
 import { linuxChannelAttacks } from '@sandbridge/core/test/attacks/list/linux-channel.ts'

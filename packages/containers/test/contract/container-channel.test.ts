@@ -5,11 +5,11 @@ import { Socket } from 'node:net'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Sandbox } from '../../../core/src/isolation/provider.ts'
-import { attachCells, MEMORY_BYTES, startCells } from '@sandbridge/core/test/support/cell-runner.ts'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
-import { runningProcesses } from '@sandbridge/core/test/support/processes.ts'
+import { attachCells, MEMORY_BYTES, startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { runningProcesses } from '@sandbridge/core/test/support/machine/processes.ts'
 import { programOnPath } from '../support/program-on-path.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const isDirect = ({ stdin, stdout }: Sandbox): boolean => stdin instanceof Socket && Object.is(stdin, stdout)
 

@@ -1,7 +1,7 @@
 // The provider contract for a container engine; the engine itself shows what is left.
 import { runCommand } from '../../../core/src/util/process/run-command.ts'
-import { runningProcesses } from '@sandbridge/core/test/support/processes.ts'
-import { makeProvider } from '@sandbridge/core/test/support/engines.ts'
+import { runningProcesses } from '@sandbridge/core/test/support/machine/processes.ts'
+import { makeProvider } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import type { Differences } from '@sandbridge/core/test/contract/provider-accidents.ts'
 import { testProvider } from '@sandbridge/core/test/contract/provider-contract.ts'
 

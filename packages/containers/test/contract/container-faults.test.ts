@@ -12,14 +12,19 @@ import { probeEngine } from '../../src/probe-engine.ts'
 import { runCommand } from '../../../core/src/util/process/run-command.ts'
 import { languageFiles } from '@sandbridge/javascript/language-files.ts'
 import { buildImage } from '../../src/build-image.ts'
-import { MEMORY_BYTES, startCells } from '@sandbridge/core/test/support/cell-runner.ts'
+import { MEMORY_BYTES, startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
 import { startEngineProxy } from '../support/engine-proxy.ts'
-import { DATA_IMAGE, makeProvider, NODE_IMAGE, providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
-import { SLIM_IMAGE, whyNot } from '@sandbridge/core/test/support/engines.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import {
+  DATA_IMAGE,
+  makeProvider,
+  NODE_IMAGE,
+  providerOrSkip,
+} from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { SLIM_IMAGE, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { programOnPath } from '../support/program-on-path.ts'
-import { needsRoot } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { needsRoot } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const DOCKER_SOCKET = '/var/run/docker.sock'
 

@@ -20,9 +20,9 @@ import { findProvider } from '../../../core/src/isolation/detect/detect.ts'
 import type { Provider } from '../../../core/src/isolation/provider.ts'
 import { findPrograms } from '../../../core/src/util/process/find-program.ts'
 import { openRoot } from '../../src/images/open-root.ts'
-import { startCells } from '@sandbridge/core/test/support/cell-runner.ts'
-import { IMAGE_CACHE, providerOrSkip, SLIM_IMAGE } from '@sandbridge/core/test/support/engines.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { IMAGE_CACHE, providerOrSkip, SLIM_IMAGE } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A folder that every user can enter, on the disk with the images. */
 function makeFolder(): string {

@@ -7,19 +7,19 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { probeEngine } from '../../src/probe-engine.ts'
 import { ContainerProvider } from '../../src/provider.ts'
-import { startCells } from '@sandbridge/core/test/support/cell-runner.ts'
+import { startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
 import {
   makeProvider,
   providerOrSkip,
   removeImageOf,
   runtimeEnv,
   whyNot,
-} from '@sandbridge/core/test/support/engines.ts'
-import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
-import { needsIndex, needsWholeRun, skip } from '@sandbridge/core/test/support/needs.ts'
-import { addPip, buildImage, hostPip, removeImages } from '@sandbridge/core/test/support/pip-image.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+} from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { makeWheel } from '@sandbridge/core/test/support/servers/make-wheel.ts'
+import { needsIndex, needsWholeRun, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { addPip, buildImage, hostPip, removeImages } from '@sandbridge/core/test/support/sandboxes/pip-image.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const LABEL = 'sandbridge.test=packages'
 const WITHOUT_PIP = 'localhost/sandbridge-test-no-pip:1'

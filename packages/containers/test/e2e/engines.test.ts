@@ -7,12 +7,12 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
-import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
-import { runningProcesses, until } from '@sandbridge/core/test/support/processes.ts'
-import { refusingBubblewrap } from '@sandbridge/core/test/support/refusing-bwrap.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { bridgeEnv, CLI, makeHome, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { runningProcesses, until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { refusingBubblewrap } from '@sandbridge/core/test/support/sandboxes/refusing-bwrap.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 function throwawayHome(): string {
   const home = makeHome()

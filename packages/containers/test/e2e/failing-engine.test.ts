@@ -2,10 +2,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const INFO = {
   host: { security: { rootless: true }, cgroupControllers: ['cpu', 'memory', 'pids'], cgroupVersion: 'v2' },

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import { onTestFinished } from 'vitest'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** Ends with the test. */
 export async function startEngineProxy(engineSocket: string): Promise<{ address: string; cut: () => void }> {

@@ -2,7 +2,7 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { vi } from 'vitest'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A folder at the front of PATH with one program, until the test is over. */
 export function programOnPath(name: string, script: string): void {

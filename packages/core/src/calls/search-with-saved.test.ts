@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
-import { asked, beginCatalogs, catalog } from '../../test/support/catalog-tools.ts'
+import { asked, beginCatalogs, catalog } from '../../test/support/servers/catalog-tools.ts'
 import type { SavedTool } from '../keep/saved/saved-tool.ts'
 import type { LoadableTools } from '../keep/saved/loadable-tools.ts'
 import { searchWithSaved } from './search-with-saved.ts'

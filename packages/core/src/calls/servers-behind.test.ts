@@ -1,6 +1,6 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { beforeEach, expect, it } from 'vitest'
-import { beginCatalogs, catalog, definition } from '../../test/support/catalog-tools.ts'
+import { beginCatalogs, catalog, definition } from '../../test/support/servers/catalog-tools.ts'
 import type { UpstreamTool } from '../upstream/upstream.ts'
 import { configuredServers, serversBehind } from './servers-behind.ts'
 

@@ -5,7 +5,7 @@ import { nodeFileSystem } from './config-file.ts'
 import { Definitions } from './definitions.ts'
 import type { DiscoveredServers } from './entries/server-definition.ts'
 import { readSettings } from './settings/settings.ts'
-import { newFolder } from '../../test/support/new-folder.ts'
+import { newFolder } from '../../test/support/machine/new-folder.ts'
 
 function setUp() {
   const home = newFolder()

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { needsLinks } from '../../test/support/needs.ts'
+import { needsLinks } from '../../test/support/suite/needs.ts'
 import { areUnchanged, PlacesSeen } from './places-seen.ts'
-import { newFolder } from '../../test/support/new-folder.ts'
+import { newFolder } from '../../test/support/machine/new-folder.ts'
 
 let folder: string
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { createTrustStore, textHash } from './trust.ts'
-import { newFolder } from '../../test/support/new-folder.ts'
+import { newFolder } from '../../test/support/machine/new-folder.ts'
 
 /** Windows puts the letter of a disk in front. */
 const [A, B, FILE] = ['/a', '/b', '/p/.mcp.json'].map((file) => path.resolve(file))

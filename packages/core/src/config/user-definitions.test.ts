@@ -1,10 +1,10 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { needsLinks } from '../../test/support/needs.ts'
+import { needsLinks } from '../../test/support/suite/needs.ts'
 import { readSettings } from './settings/settings.ts'
 import { UserDefinitions } from './user-definitions.ts'
-import { newFolder } from '../../test/support/new-folder.ts'
+import { newFolder } from '../../test/support/machine/new-folder.ts'
 
 it('a user whose .env is a broken symbolic link does not get the connections that others share', async () => {
   needsLinks()

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
-import { newFolder } from '../support/new-folder.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 export interface Canaries {
   /** The environment of a process on the host. */

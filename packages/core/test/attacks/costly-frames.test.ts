@@ -2,11 +2,11 @@
 // past its kernel.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { FrameDecoder } from '../../src/cell/protocol/codec.ts'
-import { type CellRunner, sharedCells } from '../support/cell-runner.ts'
-import { makeProvider } from '../support/engines.ts'
-import { whyNoPython } from '../support/plain-kernel.ts'
-import { startPlainPython } from '../support/plain-python.ts'
-import { skip } from '../support/needs.ts'
+import { type CellRunner, sharedCells } from '../support/sandboxes/cell-runner.ts'
+import { makeProvider } from '../support/sandboxes/engines.ts'
+import { whyNoPython } from '../support/sandboxes/plain-kernel.ts'
+import { startPlainPython } from '../support/sandboxes/plain-python.ts'
+import { skip } from '../support/suite/needs.ts'
 
 const embedded = makeProvider('pyodide')
 beforeAll(() => embedded.prepare(), 300_000)

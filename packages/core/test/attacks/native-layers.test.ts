@@ -2,8 +2,8 @@
 // is left out.
 import { expect, it, describe } from 'vitest'
 import { runCommand } from '../../src/util/process/run-command.ts'
-import { startCells } from '../support/cell-runner.ts'
-import { providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
+import { startCells } from '../support/sandboxes/cell-runner.ts'
+import { providerOrSkip, SLIM_IMAGE } from '../support/sandboxes/engines.ts'
 
 const HARDENED = [
   '--rm',

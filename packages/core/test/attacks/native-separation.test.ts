@@ -3,11 +3,11 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/isolation/provider.ts'
-import { sharedCells, startCells } from '../support/cell-runner.ts'
-import { makeProvider, whyNot, type TestedProvider } from '../support/engines.ts'
+import { sharedCells, startCells } from '../support/sandboxes/cell-runner.ts'
+import { makeProvider, whyNot, type TestedProvider } from '../support/sandboxes/engines.ts'
 import { openPods } from '@sandbridge/kubernetes/test/support/fake-cluster/pods.ts'
-import { runningProcesses, until } from '../support/processes.ts'
-import { needsLinux, skip } from '../support/needs.ts'
+import { runningProcesses, until } from '../support/machine/processes.ts'
+import { needsLinux, skip } from '../support/suite/needs.ts'
 
 const pods = await openPods()
 const ENGINES = ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'] as const

@@ -12,10 +12,10 @@ import { findOuterLayer, weakerLayers } from '../../src/isolation/pyodide/outer-
 import { prepareBundle } from '../../src/isolation/pyodide/provider.ts'
 import { spawnSandbox } from '../../src/isolation/pyodide/spawn-sandbox.ts'
 import { findPrograms } from '../../src/util/process/find-program.ts'
-import { needsLinux, needsRoot, skip } from '../support/needs.ts'
-import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
+import { needsLinux, needsRoot, skip } from '../support/suite/needs.ts'
+import { SANDBOX_CACHE } from '../support/sandboxes/sandbox-cache.ts'
 import { sandboxVictim } from './victims.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 const REASON = 'bubblewrap is not installed'
 const without = (...missing: string[]): typeof weakerLayers => {

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { beforeAll, expect, it } from 'vitest'
 import { startOfBubblewrap, wallOrSkip, withoutFlag } from './wall.ts'
-import { needsRoot } from '../support/needs.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { needsRoot } from '../support/suite/needs.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 /** The parts of a bundle that the wall needs, with a file that only root may read. */
 let bundle: string

@@ -9,12 +9,12 @@ import { prepareBundle } from '../../src/isolation/pyodide/provider.ts'
 import { spawnSandbox } from '../../src/isolation/pyodide/spawn-sandbox.ts'
 import { openCanaries, type Canaries } from './canaries.ts'
 import { searchMemory } from './memory-search.ts'
-import { CLI } from '../support/bridge-process.ts'
-import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
+import { CLI } from '../support/bridges/bridge-process.ts'
+import { SANDBOX_CACHE } from '../support/sandboxes/sandbox-cache.ts'
 import { sandboxVictim, type Victim } from './victims.ts'
 import { wallOrSkip } from './wall.ts'
 import { flagsWithout, weakenedSandbox, type Weakening } from './weakened.ts'
-import { needsLinux, needsPosix, skip } from '../support/needs.ts'
+import { needsLinux, needsPosix, skip } from '../support/suite/needs.ts'
 
 /** Windows and macOS set these themselves. */
 const OF_SYSTEM = /^(?:SYSTEM(?:DRIVE|ROOT)|WINDIR|__CF_USER_TEXT_ENCODING)$/i

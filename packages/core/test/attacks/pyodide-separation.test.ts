@@ -6,9 +6,9 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PyodideProvider, prepareBundle } from '../../src/isolation/pyodide/provider.ts'
 import { childArguments, nodeFlags, planMemory } from '../../src/isolation/pyodide/command.ts'
-import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
+import { SANDBOX_CACHE } from '../support/sandboxes/sandbox-cache.ts'
 import { sandboxVictim, type Victim } from './victims.ts'
-import { needsPosix } from '../support/needs.ts'
+import { needsPosix } from '../support/suite/needs.ts'
 
 const provider = new PyodideProvider({ cacheFolder: SANDBOX_CACHE })
 const start = async (memoryBytes = 384 << 20): Promise<Victim> => sandboxVictim(await provider.start({ memoryBytes }))

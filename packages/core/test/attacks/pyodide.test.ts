@@ -1,7 +1,7 @@
 // Runs the attacks against the embedded sandbox.
 import { PyodideProvider } from '../../src/isolation/pyodide/provider.ts'
 import { runAttacks } from './run-attacks.ts'
-import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
+import { SANDBOX_CACHE } from '../support/sandboxes/sandbox-cache.ts'
 
 runAttacks({
   name: 'pyodide',

@@ -6,9 +6,9 @@ import type { Attack } from './attack.ts'
 import { openCanaries, type Canaries } from './canaries.ts'
 import { attacksFor } from './list/all.ts'
 import { controlVictim, sandboxVictim, type Victim } from './victims.ts'
-import { isRequired } from '../support/engines.ts'
-import { needsProgram, skip } from '../support/needs.ts'
-import { WHOLE } from '../support/only-listed.ts'
+import { isRequired } from '../support/sandboxes/engines.ts'
+import { needsProgram, skip } from '../support/suite/needs.ts'
+import { WHOLE } from '../support/suite/only-listed.ts'
 
 export interface AttackedProvider {
   name: string

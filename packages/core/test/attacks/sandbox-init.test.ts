@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { firstProcess } from '@sandbridge/native/native-kernel.ts'
 import { KERNEL_FOLDER } from '../../src/util/package-root.ts'
-import { needsLinux, skip } from '../support/needs.ts'
+import { needsLinux, skip } from '../support/suite/needs.ts'
 
 const INIT = firstProcess()
 const COMPILE = readFileSync(path.join(KERNEL_FOLDER, 'compile_kernel.py'), 'utf8')

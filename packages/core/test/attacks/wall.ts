@@ -1,7 +1,7 @@
 // The outer wall for tests, and its command with parts removed.
 import type { OuterLayer } from '../../src/isolation/pyodide/outer-bubblewrap.ts'
 import { findOuterLayer } from '../../src/isolation/pyodide/outer-layer.ts'
-import { skip } from '../support/needs.ts'
+import { skip } from '../support/suite/needs.ts'
 
 /** The wall around Node and a bundle. Without one the test is skipped; it fails where bubblewrap must work. */
 export async function wallOrSkip(bundle: string): Promise<OuterLayer> {

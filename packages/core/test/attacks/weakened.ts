@@ -6,7 +6,7 @@ import { childArguments, nodeFlags, planMemory, underMemoryCap } from '../../src
 import { readBuilt } from '../../src/isolation/pyodide/snapshot.ts'
 import { spawnSandbox } from '../../src/isolation/pyodide/spawn-sandbox.ts'
 import type { Sandbox } from '../../src/isolation/provider.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 interface Change {
   file: string

@@ -7,7 +7,7 @@ import { pythonName } from '../../src/util/text/python-name.ts'
 import { FULL, SHORT, signatureOf, signatureSource } from '../../src/calls/catalog/signature/signature.ts'
 import { typeText } from '../../src/calls/catalog/signature/schema-type.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
-import { needsProgram, skip } from '../support/needs.ts'
+import { needsProgram, skip } from '../support/suite/needs.ts'
 
 const PARSE = `
 import ast, json, re, sys, unicodedata

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { CLI, bridgeEnv, makeHome } from '../support/bridge-process.ts'
+import { CLI, bridgeEnv, makeHome } from '../support/bridges/bridge-process.ts'
 
 const FILES = {
   '.cursor/mcp.json': '{"mcpServers": {"in-jsonc": {}}} // a comment',

@@ -13,8 +13,8 @@ import type { DiscoverOptions } from '../../src/config/discover.ts'
 import type { DiscoveredServers } from '../../src/config/entries/server-definition.ts'
 import { readSettings } from '../../src/config/settings/settings.ts'
 import { createTrustStore, textHash } from '../../src/config/trust.ts'
-import { needsPosix, skip } from '../support/needs.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { needsPosix, skip } from '../support/suite/needs.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 let root: string
 let home: string

@@ -24,8 +24,8 @@ import { settingsJsonSchema } from '@sandbridge/terminal/settings/settings-schem
 import { namedSettings, settingContext } from '../../src/config/settings/settings.ts'
 import { BridgeError } from '../../src/errors.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
-import { needsPosix } from '../support/needs.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { needsPosix } from '../support/suite/needs.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 plugIn(PACKAGES)
 

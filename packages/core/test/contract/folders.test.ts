@@ -8,12 +8,12 @@ import { readSettings } from '../../src/config/settings/settings.ts'
 import { createLog } from '../../src/util/log.ts'
 import { findProvider } from '../../src/isolation/detect/detect.ts'
 import type { Provider } from '../../src/isolation/provider.ts'
-import { startCells } from '../support/cell-runner.ts'
-import { providerOrSkip, removeImageOf, runtimeEnv, type TestedProvider } from '../support/engines.ts'
-import { makeWheel } from '../support/make-wheel.ts'
-import { needsWholeRun } from '../support/needs.ts'
-import { SANDBOX_CACHE } from '../support/sandbox-cache.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { startCells } from '../support/sandboxes/cell-runner.ts'
+import { providerOrSkip, removeImageOf, runtimeEnv, type TestedProvider } from '../support/sandboxes/engines.ts'
+import { makeWheel } from '../support/servers/make-wheel.ts'
+import { needsWholeRun } from '../support/suite/needs.ts'
+import { SANDBOX_CACHE } from '../support/sandboxes/sandbox-cache.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 function temporaryFolder(): string {
   const folder = newFolder()

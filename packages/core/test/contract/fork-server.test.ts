@@ -10,11 +10,11 @@ import { bubblewrapArguments, systemCallFilter } from '@sandbridge/bubblewrap/bu
 import { findHostSystem } from '@sandbridge/bubblewrap/find-system.ts'
 import { ForkServer } from '@sandbridge/bubblewrap/fork-server.ts'
 import { forkServerArguments, loadNativeKernel } from '@sandbridge/native/native-kernel.ts'
-import { attachCells, type CellRunner, startCells } from '../support/cell-runner.ts'
-import { providerOrSkip, type TestedProvider } from '../support/engines.ts'
-import { refusingBubblewrap } from '../support/refusing-bwrap.ts'
-import { descendants, runningProcesses, until } from '../support/processes.ts'
-import { needsRoot, skip } from '../support/needs.ts'
+import { attachCells, type CellRunner, startCells } from '../support/sandboxes/cell-runner.ts'
+import { providerOrSkip, type TestedProvider } from '../support/sandboxes/engines.ts'
+import { refusingBubblewrap } from '../support/sandboxes/refusing-bwrap.ts'
+import { descendants, runningProcesses, until } from '../support/machine/processes.ts'
+import { needsRoot, skip } from '../support/suite/needs.ts'
 
 const HOLD_SANDBOX = path.join(import.meta.dirname, '../fixtures/sandboxes/hold-sandbox.ts')
 

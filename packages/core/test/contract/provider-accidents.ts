@@ -6,10 +6,10 @@ import { BridgeError } from '../../src/errors.ts'
 import { describeExit } from '../../src/cell/kernel/channel.ts'
 import { Kernel } from '../../src/cell/kernel/kernel.ts'
 import type { Provider, Sandbox } from '../../src/isolation/provider.ts'
-import { type CellRunner, MEMORY_BYTES, startCells } from '../support/cell-runner.ts'
-import type { TestedProvider } from '../support/engines.ts'
-import { needsPosix } from '../support/needs.ts'
-import { descendants, runningProcesses, until } from '../support/processes.ts'
+import { type CellRunner, MEMORY_BYTES, startCells } from '../support/sandboxes/cell-runner.ts'
+import type { TestedProvider } from '../support/sandboxes/engines.ts'
+import { needsPosix } from '../support/suite/needs.ts'
+import { descendants, runningProcesses, until } from '../support/machine/processes.ts'
 
 export interface Differences {
   /** Another file tests the same sandboxes, reached in another way: cells in other languages are not tested again. */

@@ -7,11 +7,11 @@ import type { Provider } from '../../src/isolation/provider.ts'
 import { KernelPool } from '../../src/cell/session/kernel-pool.ts'
 import { KeptTexts } from '../../src/cell/session/kept-text.ts'
 import { Session } from '../../src/cell/session/session.ts'
-import { attachCells, MEMORY_BYTES, sharedCells, startCells } from '../support/cell-runner.ts'
-import { makeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
+import { attachCells, MEMORY_BYTES, sharedCells, startCells } from '../support/sandboxes/cell-runner.ts'
+import { makeProvider, type TestedProvider, whyNot } from '../support/sandboxes/engines.ts'
 import { type Differences, STUBBORN_LOOP, testAccidents } from './provider-accidents.ts'
 import { testLanguages } from './provider-languages.ts'
-import { needsLinux, skip } from '../support/needs.ts'
+import { needsLinux, skip } from '../support/suite/needs.ts'
 
 export function testProvider(
   name: TestedProvider,

@@ -4,10 +4,10 @@ import { BridgeError } from '../../src/errors.ts'
 import { languageFiles } from '@sandbridge/javascript/language-files.ts'
 import type { CallFrame } from '../../src/cell/protocol/frames.ts'
 import type { Provider } from '../../src/isolation/provider.ts'
-import { type CellRunner, sharedCells, startCells } from '../support/cell-runner.ts'
-import { makeNodeProvider, type TestedProvider, whyNot } from '../support/engines.ts'
+import { type CellRunner, sharedCells, startCells } from '../support/sandboxes/cell-runner.ts'
+import { makeNodeProvider, type TestedProvider, whyNot } from '../support/sandboxes/engines.ts'
 import type { ProviderTest } from './provider-accidents.ts'
-import { skip } from '../support/needs.ts'
+import { skip } from '../support/suite/needs.ts'
 
 /** A process may end while its name is read. */
 const NAMES_OF_PROCESSES = `

@@ -1,9 +1,9 @@
 // @module-tag whole: nearly each promise of an embedded sandbox costs one; journeys run in it where there is no Python
 import type { Provider } from '../../src/isolation/provider.ts'
 import { StdioProcess } from '../../src/isolation/local/stdio-process.ts'
-import { makeProvider } from '../support/engines.ts'
-import { runningProcesses } from '../support/processes.ts'
-import { isAlive } from '../support/resident-clients.ts'
+import { makeProvider } from '../support/sandboxes/engines.ts'
+import { runningProcesses } from '../support/machine/processes.ts'
+import { isAlive } from '../support/bridges/resident-clients.ts'
 import { testProvider } from './provider-contract.ts'
 
 const pyodide = makeProvider('pyodide')

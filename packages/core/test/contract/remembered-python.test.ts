@@ -5,10 +5,10 @@ import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { findPrograms } from '../../src/util/process/find-program.ts'
 import { BubblewrapProvider } from '@sandbridge/bubblewrap/provider.ts'
-import { startCells } from '../support/cell-runner.ts'
-import { providerOrSkip } from '../support/engines.ts'
-import { visibleFolder } from '../support/visible-folder.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { startCells } from '../support/sandboxes/cell-runner.ts'
+import { providerOrSkip } from '../support/sandboxes/engines.ts'
+import { visibleFolder } from '../support/machine/visible-folder.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 /** A bwrap that logs what it is started for, and fails once when told to. The system's Python is the only one. */
 async function watchedBubblewrap() {

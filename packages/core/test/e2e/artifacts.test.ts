@@ -3,9 +3,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bridgeEnv, CLI, closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, closeTestBridge, openTestBridge, type TestBridge } from '../support/bridges/bridge-process.ts'
+import { runProgram } from '../support/machine/run-program.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 let bridge: TestBridge
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 // This file verifies that a server gets no more calls at once than its entry says.
 import { expect, it } from 'vitest'
-import { startBridge } from '../support/start-bridge.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 /** Answers each call after a while with the most calls that were open since it came. */
 const SERVER = `

@@ -1,8 +1,8 @@
 // This file verifies that invalid arguments are clear errors and do not affect the session: the next cell runs.
 import { decode } from '@toon-format/toon'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { closeTestBridge, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { closeTestBridge, openTestBridge, type TestBridge } from '../support/bridges/bridge-process.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 let bridge: TestBridge
 beforeAll(async () => {

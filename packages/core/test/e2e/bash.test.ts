@@ -3,11 +3,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, type TestBridge } from '../support/bridge-process.ts'
-import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
-import { ruledBridge } from '../support/ruled-bridge.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, type TestBridge } from '../support/bridges/bridge-process.ts'
+import { providerOrSkip, runtimeEnv } from '../support/sandboxes/engines.ts'
+import { ruledBridge } from '../support/bridges/ruled-bridge.ts'
+import { runProgram } from '../support/machine/run-program.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const ENV = { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'python,bash' }
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome } from '../support/bridges/bridge-process.ts'
 
 type Message = Record<string, unknown>
 

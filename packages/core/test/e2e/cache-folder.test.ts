@@ -4,11 +4,11 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { published } from '../support/bridge-process.ts'
-import { providerOrSkip } from '../support/engines.ts'
-import { makeWheel } from '../support/make-wheel.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { published } from '../support/bridges/bridge-process.ts'
+import { providerOrSkip } from '../support/sandboxes/engines.ts'
+import { makeWheel } from '../support/servers/make-wheel.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 function openFolder(): string {
   const folder = newFolder()

@@ -11,9 +11,9 @@ import {
   openTestBridge,
   type TestBridge,
   REAL_SANDBOX,
-} from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { needsLinux, skip } from '../support/needs.ts'
+} from '../support/bridges/bridge-process.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { needsLinux, skip } from '../support/suite/needs.ts'
 
 let bridge: TestBridge
 beforeAll(async () => {

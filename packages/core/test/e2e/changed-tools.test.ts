@@ -4,10 +4,10 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, makeHome, published } from '../support/bridge-process.ts'
-import { runCommand } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { ruledBridge } from '../support/ruled-bridge.ts'
+import { bridgeEnv, makeHome, published } from '../support/bridges/bridge-process.ts'
+import { runCommand } from '../support/machine/run-program.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { ruledBridge } from '../support/bridges/ruled-bridge.ts'
 
 it('a changed tool asks before its next use under careful, is in the diff, and can be accepted', async () => {
   const env = { MCP_BRIDGE_PERMISSIONS: 'careful' }

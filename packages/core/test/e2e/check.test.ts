@@ -11,9 +11,9 @@ import {
   openTestBridge,
   published,
   type TestBridge,
-} from '../support/bridge-process.ts'
-import { runCommand } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+} from '../support/bridges/bridge-process.ts'
+import { runCommand } from '../support/machine/run-program.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 let bridge: TestBridge
 

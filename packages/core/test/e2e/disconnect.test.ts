@@ -4,8 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { needsLinux } from '../support/needs.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '../support/bridges/bridge-process.ts'
+import { needsLinux } from '../support/suite/needs.ts'
 
 /** A process and all its descendants, as pid and start time: a pid alone may be reused. Linux only. */
 function processTree(pid: number): string[] {

@@ -1,6 +1,6 @@
 // This file verifies that values reach servers and cells as they were sent, in the type that was promised.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeTestBridge, fixtureServer, openTestBridge, type TestBridge } from '../support/bridge-process.ts'
+import { closeTestBridge, fixtureServer, openTestBridge, type TestBridge } from '../support/bridges/bridge-process.ts'
 
 const ID = '7960607143101464577'
 

@@ -2,12 +2,12 @@
 // This file verifies the first start of servers: listed before the first search, and told about while a package manager
 // installs them.
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridge-process.ts'
-import { onPath, skip } from '../support/needs.ts'
-import { startNpmRegistry } from '../support/npm-registry.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { bridgeEnv, CLI, fixtureServer } from '../support/bridges/bridge-process.ts'
+import { onPath, skip } from '../support/suite/needs.ts'
+import { startNpmRegistry } from '../support/servers/npm-registry.ts'
+import { runProgram } from '../support/machine/run-program.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 const hasResidents = process.platform !== 'win32'
 

@@ -1,9 +1,9 @@
 // This file verifies that commands ask for servers' inputs in a terminal, and that nothing is asked without one.
 import { beforeEach, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome, published } from '../support/bridge-process.ts'
-import { needsTerminal, runInTerminal, type Step } from '../support/in-terminal.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, makeHome, published } from '../support/bridges/bridge-process.ts'
+import { needsTerminal, runInTerminal, type Step } from '../support/machine/in-terminal.ts'
+import { runProgram } from '../support/machine/run-program.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const inputs = [
   { id: 'api-key', type: 'promptString', description: 'the API key', password: true },

@@ -1,7 +1,7 @@
 // This file verifies that rules and questions judge what is sent: no argument reaches a server as another value than
 // the one that was judged.
 import { expect, it } from 'vitest'
-import { ruledBridge } from '../support/ruled-bridge.ts'
+import { ruledBridge } from '../support/bridges/ruled-bridge.ts'
 
 it('an argument that JSON cannot carry is refused before it is judged, asked about or sent, and others arrive as judged', async () => {
   const { bridge, reached, questions } = await ruledBridge({

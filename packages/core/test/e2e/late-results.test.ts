@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallToolResult, Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ANSWER_MS, OpenRuns } from '../../src/serve/mcp/runs/open-runs.ts'
-import { openObserved } from '../support/observed-bridge.ts'
+import { openObserved } from '../support/bridges/observed-bridge.ts'
 
 /** Longer than a cell that does nothing takes on a busy machine. */
 const PATIENCE_MS = 1_500

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { fixtureServer, makeHome } from '../support/bridges/bridge-process.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 it('a server is asked for its tools once, by whichever client comes first', { timeout: 240_000 }, async () => {
   const seen = path.join(newFolder(), 'seen')

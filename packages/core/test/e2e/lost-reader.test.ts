@@ -6,8 +6,8 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
-import { skip } from '../support/needs.ts'
+import { bridgeEnv, CLI, makeHome } from '../support/bridges/bridge-process.ts'
+import { skip } from '../support/suite/needs.ts'
 
 /** Runs a command and closes its stdout after the first piece of output, or before it. */
 async function cutShort(home: string, args: string[], readsFirst: boolean) {

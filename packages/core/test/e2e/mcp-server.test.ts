@@ -2,11 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
-import { sharedBridge } from '../support/shared-bridge.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { needsLinux } from '../support/needs.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../support/bridges/bridge-process.ts'
+import { runProgram } from '../support/machine/run-program.ts'
+import { sharedBridge } from '../support/bridges/shared-bridge.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { needsLinux } from '../support/suite/needs.ts'
 
 const CAPABILITIES = 'resource://mcp-server-code-execution-mode/capabilities'
 

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { findPrograms } from '../../src/util/process/find-program.ts'
-import { bridgeEnv, BUILT_CLI, makeHome } from '../support/bridge-process.ts'
-import { needsBubblewrap, needsRoot } from '../support/needs.ts'
-import { runProgram } from '../support/run-program.ts'
+import { bridgeEnv, BUILT_CLI, makeHome } from '../support/bridges/bridge-process.ts'
+import { needsBubblewrap, needsRoot } from '../support/suite/needs.ts'
+import { runProgram } from '../support/machine/run-program.ts'
 
 /** Runs a cell on a machine without these programs: each of them is a file that cannot be started. */
 async function cellWithout(missing: readonly string[], runtime: string) {

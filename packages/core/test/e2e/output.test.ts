@@ -1,10 +1,10 @@
 // This file verifies a cell's output: within the budget, with a way to read the rest, and while the cell runs.
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { published, type TestBridge } from '../support/bridge-process.ts'
-import { type ObservedBridge, openObserved } from '../support/observed-bridge.ts'
-import { sharedBridge } from '../support/shared-bridge.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { published, type TestBridge } from '../support/bridges/bridge-process.ts'
+import { type ObservedBridge, openObserved } from '../support/bridges/observed-bridge.ts'
+import { sharedBridge } from '../support/bridges/shared-bridge.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 type Progress = Parameters<NonNullable<NonNullable<Parameters<TestBridge['client']['callTool']>[1]>['onprogress']>>[0]
 

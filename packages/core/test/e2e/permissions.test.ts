@@ -3,11 +3,11 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { PROVIDER_NAMES, providerOrSkip, runtimeEnv } from '../support/engines.ts'
-import { until } from '../support/processes.ts'
-import { ruledBridge, sharedRuledBridge, writePermissions } from '../support/ruled-bridge.ts'
-import { runCommand } from '../support/run-program.ts'
+import { bridgeEnv, fixtureServer, makeHome } from '../support/bridges/bridge-process.ts'
+import { PROVIDER_NAMES, providerOrSkip, runtimeEnv } from '../support/sandboxes/engines.ts'
+import { until } from '../support/machine/processes.ts'
+import { ruledBridge, sharedRuledBridge, writePermissions } from '../support/bridges/ruled-bridge.ts'
+import { runCommand } from '../support/machine/run-program.ts'
 
 const caught = (call: string) => `
 try:

@@ -2,11 +2,11 @@
 // This file verifies what a client sees while its first cell waits for a sandbox to be prepared: the progress, then the
 // result or the reason of a failure.
 import { describe, expect, it } from 'vitest'
-import type { TestBridge } from '../support/bridge-process.ts'
-import { providerOrSkip, SLIM_IMAGE } from '../support/engines.ts'
-import { serveImage } from '../support/image-registry.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { newFolder } from '../support/new-folder.ts'
+import type { TestBridge } from '../support/bridges/bridge-process.ts'
+import { providerOrSkip, SLIM_IMAGE } from '../support/sandboxes/engines.ts'
+import { serveImage } from '../support/servers/image-registry.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 interface Run {
   text: string

@@ -8,8 +8,8 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { LockFile } from '@sandbridge/cell-packages/distribution.ts'
-import { makeWheel } from '../support/make-wheel.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { makeWheel } from '../support/servers/make-wheel.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const lockFile = createRequire(import.meta.url).resolve('pyodide/pyodide-lock.json')
 const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as LockFile

@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
-import { sharedBridge } from '../support/shared-bridge.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../support/bridges/bridge-process.ts'
+import { runProgram } from '../support/machine/run-program.ts'
+import { sharedBridge } from '../support/bridges/shared-bridge.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const asks = (method: string) => fixtureServer('raw.mjs', 'asks', method)
 const TOOLS = [{ name: 'look_up', inputSchema: { type: 'object' as const } }]

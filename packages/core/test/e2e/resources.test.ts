@@ -7,9 +7,9 @@ import {
   openTestBridge,
   published,
   type TestBridge,
-} from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { newFolder } from '../support/new-folder.ts'
+} from '../support/bridges/bridge-process.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 let bridge: TestBridge
 const folder = newFolder()

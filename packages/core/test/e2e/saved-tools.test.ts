@@ -4,8 +4,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bridgeEnv, closeTestBridge, openTestBridge, published, type TestBridge } from '../support/bridge-process.ts'
-import { runCommand } from '../support/run-program.ts'
+import {
+  bridgeEnv,
+  closeTestBridge,
+  openTestBridge,
+  published,
+  type TestBridge,
+} from '../support/bridges/bridge-process.ts'
+import { runCommand } from '../support/machine/run-program.ts'
 
 let bridge: TestBridge
 /** What the cell printed that saved `letter_entropy`. */

@@ -13,8 +13,8 @@ import {
   ROOT,
   type ServerEntry,
   type TestBridge,
-} from '../support/bridge-process.ts'
-import { runProgram } from '../support/run-program.ts'
+} from '../support/bridges/bridge-process.ts'
+import { runProgram } from '../support/machine/run-program.ts'
 
 const fixture = (name: string) => path.join(ROOT, 'packages/core/test/fixtures/servers', name)
 

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { sharedHttpBridge } from '../support/shared-bridge.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { fixtureServer, makeHome } from '../support/bridges/bridge-process.ts'
+import { sharedHttpBridge } from '../support/bridges/shared-bridge.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const github = { ...fixtureServer('documented.mjs', 'github'), description: 'Issues of the team' }
 

@@ -2,9 +2,9 @@
 // This file verifies how long variables live: in a shared session, in fresh ones, over a reset, and over an unexpected
 // restart.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ANY_RUNTIME, type CellAnswer } from '../support/bridge-process.ts'
-import { sharedBridge } from '../support/shared-bridge.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { ANY_RUNTIME, type CellAnswer } from '../support/bridges/bridge-process.ts'
+import { sharedBridge } from '../support/bridges/shared-bridge.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const inOneSession = sharedBridge()
 

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
-import { needsPosix } from '../support/needs.ts'
+import { bridgeEnv, CLI, makeHome } from '../support/bridges/bridge-process.ts'
+import { needsPosix } from '../support/suite/needs.ts'
 
 const CODE = "print('printed before')\nimport time\ntime.sleep(60)"
 /** A resident bridge goes on without that client. */

@@ -2,9 +2,9 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { published } from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { published } from '../support/bridges/bridge-process.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 it('a cell processes the files that a listing names, and later searches show what a listing holds', async () => {
   const folder = realpathSync(newFolder())

@@ -1,7 +1,7 @@
 // This file verifies servers whose tools change while a cell runs: what is new can be called at once.
 import { expect, it } from 'vitest'
-import { fixtureServer } from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { fixtureServer } from '../support/bridges/bridge-process.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 /** A call in `try` is not checked before the cell runs. */
 const inTry = (call: string) => `try:\n    print(await ${call})\nexcept runtime.ToolNotFound:\n    print('not there')`

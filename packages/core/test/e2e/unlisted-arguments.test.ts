@@ -2,9 +2,9 @@
 // bash.
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeTestBridge, openTestBridge, ROOT, type TestBridge } from '../support/bridge-process.ts'
-import { providerOrSkip, runtimeEnv } from '../support/engines.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { closeTestBridge, openTestBridge, ROOT, type TestBridge } from '../support/bridges/bridge-process.ts'
+import { providerOrSkip, runtimeEnv } from '../support/sandboxes/engines.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const servers = {
   notes: {

@@ -4,9 +4,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { runCommand } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, fixtureServer, makeHome } from '../support/bridges/bridge-process.ts'
+import { runCommand } from '../support/machine/run-program.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const BROKEN = '{\n  "mcpServers": {\n    "notes": { "command": "notes" "args": [] }\n  }\n}\n'
 

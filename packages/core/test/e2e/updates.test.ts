@@ -4,12 +4,12 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { bridgeEnv, BUILT_CLI, fixtureServer, makeHome } from '../support/bridge-process.ts'
-import { needsTerminal, runInTerminal, type Step } from '../support/in-terminal.ts'
-import { installedPackage } from '../support/installed-package.ts'
-import { needsPosix } from '../support/needs.ts'
-import { until } from '../support/processes.ts'
-import { isAlive, kill, residentHome } from '../support/resident-clients.ts'
+import { bridgeEnv, BUILT_CLI, fixtureServer, makeHome } from '../support/bridges/bridge-process.ts'
+import { needsTerminal, runInTerminal, type Step } from '../support/machine/in-terminal.ts'
+import { installedPackage } from '../support/machine/installed-package.ts'
+import { needsPosix } from '../support/suite/needs.ts'
+import { until } from '../support/machine/processes.ts'
+import { isAlive, kill, residentHome } from '../support/bridges/resident-clients.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 

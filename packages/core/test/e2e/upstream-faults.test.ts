@@ -2,9 +2,9 @@
 // This file verifies that a misbehaving upstream is one clear Python exception and affects neither the session nor
 // other servers.
 import { expect, it } from 'vitest'
-import { fixtureServer, type ServerEntry } from '../support/bridge-process.ts'
-import { sharedBridge } from '../support/shared-bridge.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { fixtureServer, type ServerEntry } from '../support/bridges/bridge-process.ts'
+import { sharedBridge } from '../support/bridges/shared-bridge.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const raw = (mode: string, ...args: string[]): ServerEntry => fixtureServer('raw.mjs', mode, ...args)
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { createLineSplitter } from '../../src/util/bytes/line-splitter.ts'
-import { bridgeEnv, CLI, makeHome } from '../support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome } from '../support/bridges/bridge-process.ts'
 
 /** Makes any warning fatal. */
 const WARNINGS_ARE_ERRORS = `data:text/javascript,process.on('warning', (warning) => { throw warning })`

@@ -4,8 +4,8 @@ import { devNull } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
-import { ANY_RUNTIME, fixtureServer } from '../support/bridge-process.ts'
-import { type ObservedBridge, type ObservedOptions, openObserved } from '../support/observed-bridge.ts'
+import { ANY_RUNTIME, fixtureServer } from '../support/bridges/bridge-process.ts'
+import { type ObservedBridge, type ObservedOptions, openObserved } from '../support/bridges/observed-bridge.ts'
 
 const good = fixtureServer('raw.mjs', 'good')
 

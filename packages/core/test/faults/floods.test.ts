@@ -3,9 +3,9 @@
 // only: memory is read from /proc.
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { fixtureServer } from '../support/bridge-process.ts'
-import { startBridge } from '../support/start-bridge.ts'
-import { needsLinux } from '../support/needs.ts'
+import { fixtureServer } from '../support/bridges/bridge-process.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
+import { needsLinux } from '../support/suite/needs.ts'
 
 const MIB = 2 ** 20
 

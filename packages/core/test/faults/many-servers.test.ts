@@ -4,10 +4,10 @@
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { estimateTokens } from '../../src/util/tokens/estimate-tokens.ts'
-import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridge-process.ts'
-import { descendants } from '../support/processes.ts'
-import { runProgram } from '../support/run-program.ts'
-import { startBridge } from '../support/start-bridge.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridges/bridge-process.ts'
+import { descendants } from '../support/machine/processes.ts'
+import { runProgram } from '../support/machine/run-program.ts'
+import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const COUNT = 300
 const good = fixtureServer('raw.mjs', 'good')

@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { type Call, type Driver, startKernel } from './drive.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 /** What the kernel uses of both libraries. Like the real ones, they cannot show a chart by themselves. */
 const LIBRARIES = {

@@ -1,10 +1,10 @@
 // Drives a kernel over bare frames, so that its tests depend on docs/protocol.md instead of the bridge's half.
 import { afterAll, it as base, onTestFinished } from 'vitest'
-import { whyNoPython } from '../support/plain-kernel.ts'
-import { startPlainPython } from '../support/plain-python.ts'
+import { whyNoPython } from '../support/sandboxes/plain-kernel.ts'
+import { startPlainPython } from '../support/sandboxes/plain-python.ts'
 import type { Sandbox } from '../../src/isolation/provider.ts'
 import { writeBatched } from '../../src/util/bytes/write-batched.ts'
-import { skip } from '../support/needs.ts'
+import { skip } from '../support/suite/needs.ts'
 
 export type Frame = Record<string, unknown> & { type: string }
 type Answer = { value: unknown } | { error: { code: string; message: string; hint?: string; data?: unknown } }

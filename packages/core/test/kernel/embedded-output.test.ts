@@ -2,7 +2,7 @@
 // This file verifies output past Python's streams in the embedded sandbox, where no thread empties the pipes: all of it
 // arrives before the cell's end.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makeProvider } from '../support/engines.ts'
+import { makeProvider } from '../support/sandboxes/engines.ts'
 import { Driver, type Frame } from './drive.ts'
 
 let kernel: Driver

@@ -1,7 +1,7 @@
 // This file verifies what an error has besides its traceback and values: a hint.
 import { expect } from 'vitest'
 import { GITHUB, startKernel, it } from './drive.ts'
-import { skip } from '../support/needs.ts'
+import { skip } from '../support/suite/needs.ts'
 
 it('a hint is given for errors that have one', async ({ kernel }) => {
   const hint = async (code: string) => (await kernel.run(code, { servers: GITHUB })).error!.hint

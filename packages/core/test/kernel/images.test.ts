@@ -3,7 +3,7 @@
 import { deflateSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
 import { type Driver, GITHUB, startKernel, it } from './drive.ts'
-import { skip } from '../support/needs.ts'
+import { skip } from '../support/suite/needs.ts'
 
 /** A real black PNG with one bit per pixel; tiny however many pixels it has. */
 function png(width: number, height: number): string {

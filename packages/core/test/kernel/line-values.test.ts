@@ -1,7 +1,7 @@
 // This file verifies the values of names on a failing line: never a secret, and no code of the cell is run for them.
 import { expect } from 'vitest'
 import { it } from './drive.ts'
-import { skip } from '../support/needs.ts'
+import { skip } from '../support/suite/needs.ts'
 
 it('values on the failing line are those of its names, shortened', async ({ kernel }) => {
   const values = async (code: string) => (await kernel.run(code)).error!.values

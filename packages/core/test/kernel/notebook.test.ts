@@ -312,8 +312,8 @@ describe('a cell in another dress', () => {
       expect([stdout, textIn(value).includes('print(x)')]).toEqual(['', true])
       expect(notes?.[0]).toMatch(/holds code, which did not run: send the code/)
     }
-    for (const code of ['"a text"', '"x"', '["a", "b"]', '{"code": "E11"}', '"""A docstring."""'])
-      expect((await kernel.run(code)).notes, code).toBeUndefined()
+    for (const text of ['"a text"', '"x"', '["a", "b"]', '{"code": "E11"}', '"""A docstring."""'])
+      expect((await kernel.run(text)).notes, text).toBeUndefined()
   })
 
   it('text of many lines in a cell with commands stays as it is', async ({ kernel }) => {

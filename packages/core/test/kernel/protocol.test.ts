@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { PROTOCOL_VERSION } from '../../src/cell/protocol/frames.ts'
-import { whyNoPython } from '../support/plain-kernel.ts'
-import { startPlainPython, runPython } from '../support/plain-python.ts'
+import { whyNoPython } from '../support/sandboxes/plain-kernel.ts'
+import { startPlainPython, runPython } from '../support/sandboxes/plain-python.ts'
 import { Driver, type Frame } from './drive.ts'
-import { skip } from '../support/needs.ts'
+import { skip } from '../support/suite/needs.ts'
 
 const ROOT = path.join(import.meta.dirname, '../../../..')
 const golden = JSON.parse(readFileSync(path.join(ROOT, 'packages/core/test/fixtures/frames.json'), 'utf8')) as {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { isAlive, open, raw, textOf, until } from './support.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 async function deafServer(callTimeoutMs?: number) {
   const folder = newFolder()

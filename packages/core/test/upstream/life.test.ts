@@ -8,7 +8,7 @@ import type { Reached } from '../../src/upstream/lifecycle/upstream-place.ts'
 import { expandTransport } from '../../src/config/entries/expand.ts'
 import { rawRemote, remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { isAlive, open, raw, textOf, until } from './support.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 async function temporaryFile(): Promise<string> {
   const folder = newFolder()

@@ -4,7 +4,7 @@ import { realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { open, published, textOf } from './support.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 async function temporaryFolder(): Promise<string> {
   const folder = await realpath(newFolder())

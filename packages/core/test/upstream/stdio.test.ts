@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { shellWord } from '../../src/config/secrets/command-line.ts'
 import { isAlive, open, program, raw, textOf, until } from './support.ts'
-import { newFolder } from '../support/new-folder.ts'
+import { newFolder } from '../support/machine/new-folder.ts'
 
 const RAW = join(import.meta.dirname, '../fixtures/servers/raw.mjs')
 

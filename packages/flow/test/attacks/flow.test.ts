@@ -3,7 +3,7 @@
 // server's choice, or its text to be shown without the session counting as having read it. Each has a control: the same
 // code with servers whose text the user trusts, which asks nothing.
 import { describe, expect, it } from 'vitest'
-import { caught, sharedTellingBridge, tellingBridge } from '@sandbridge/core/test/support/telling-bridge.ts'
+import { caught, sharedTellingBridge, tellingBridge } from '@sandbridge/core/test/support/bridges/telling-bridge.ts'
 
 /**
  * What the server returns. Each `who` has its own address and, with `ending`, its own words: what one case makes known

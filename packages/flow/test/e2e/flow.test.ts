@@ -7,15 +7,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { Client } from '@modelcontextprotocol/client'
 import { ANSWER_MS, OpenRuns } from '../../../core/src/serve/mcp/runs/open-runs.ts'
-import { bridgeEnv, fixtureServer, PROJECTS, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { handleIn } from '@sandbridge/core/test/support/http-talk.ts'
-import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { caught, sharedTellingBridge, tellers, tellingBridge } from '@sandbridge/core/test/support/telling-bridge.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { bridgeEnv, fixtureServer, PROJECTS, ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { handleIn } from '@sandbridge/core/test/support/bridges/http-talk.ts'
+import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import {
+  caught,
+  sharedTellingBridge,
+  tellers,
+  tellingBridge,
+} from '@sandbridge/core/test/support/bridges/telling-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const EVIL = 'mallory@evil.example'
 const MAIL = {

@@ -3,8 +3,8 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { keptToken, tokenFile } from './kept-token.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 function newFile(): string {
   const folder = newFolder()

@@ -6,8 +6,8 @@ import { createLog } from '../../../core/src/util/log.ts'
 import { createFindClient } from './find-client.ts'
 import { NamedTokens } from './named-tokens.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const compare = vi.hoisted(() => vi.fn())
 vi.mock('node:crypto', async (importOriginal) => {

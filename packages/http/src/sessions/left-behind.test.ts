@@ -1,8 +1,8 @@
 // This file verifies that answered requests leave nothing in memory. Otherwise a bridge with many clients would grow
 // with every cell.
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
-import { message, modern, useHttpBridge } from '@sandbridge/core/test/support/raw-http.ts'
+import { collectGarbage } from '@sandbridge/core/test/support/suite/collect-garbage.ts'
+import { message, modern, useHttpBridge } from '@sandbridge/core/test/support/bridges/raw-http.ts'
 import { BridgeError } from '../../../core/src/errors.ts'
 
 const { serve, bridge } = useHttpBridge()

@@ -6,10 +6,10 @@ import path from 'node:path'
 import { connect as connectSecurely, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import { expect, it, onTestFinished } from 'vitest'
 import { openService, TOKEN } from '../../test/support/http-service.ts'
-import { makeCertificate, type Pair } from '@sandbridge/core/test/support/make-certificate.ts'
+import { makeCertificate, type Pair } from '@sandbridge/core/test/support/machine/make-certificate.ts'
 import type { HTTP_LIMITS } from '../serve-http.ts'
 import { readTls } from './tls-files.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const pair = makeCertificate()
 

@@ -5,10 +5,10 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { ProviderName } from '../../../core/src/isolation/provider.ts'
-import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
-import { type HttpBridge, type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { descendants, runningProcesses, until } from '@sandbridge/core/test/support/processes.ts'
-import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
+import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { type HttpBridge, type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { descendants, runningProcesses, until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const COUNT = Number(process.env['SANDBRIDGE_CROWD'] ?? 10)
 

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
-import { type Era, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { type Era, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { readRuns } from '@sandbridge/record/audit/read-runs.ts'
 
 it.each<Era>(['legacy', 'modern'])(

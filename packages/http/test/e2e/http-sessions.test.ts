@@ -3,13 +3,13 @@
 // one.
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type Answer, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { handleIn, talk } from '@sandbridge/core/test/support/http-talk.ts'
-import { descendants, until } from '@sandbridge/core/test/support/processes.ts'
-import { runHeaders } from '@sandbridge/core/test/support/raw-http.ts'
-import { sharedHttpBridge } from '@sandbridge/core/test/support/shared-bridge.ts'
-import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
+import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type Answer, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { handleIn, talk } from '@sandbridge/core/test/support/bridges/http-talk.ts'
+import { descendants, until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { runHeaders } from '@sandbridge/core/test/support/bridges/raw-http.ts'
+import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
+import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const shared = sharedHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
 

@@ -3,11 +3,11 @@
 // or lets their cells end.
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
-import { bridgeEnv } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { sendTask } from '@sandbridge/core/test/support/task-client.ts'
+import { bridgeEnv } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { sendTask } from '@sandbridge/core/test/support/bridges/task-client.ts'
 
 const CODE = "print('printed before')\nimport time\ntime.sleep(60)"
 const TOLD = /printed before[^]*The bridge was shut down while this cell ran/

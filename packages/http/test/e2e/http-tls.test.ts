@@ -7,11 +7,11 @@ import { request } from 'node:https'
 import path from 'node:path'
 import { connect } from 'node:tls'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { makeCertificate, type Pair } from '@sandbridge/core/test/support/make-certificate.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { runHeaders } from '@sandbridge/core/test/support/raw-http.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { makeCertificate, type Pair } from '@sandbridge/core/test/support/machine/make-certificate.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runHeaders } from '@sandbridge/core/test/support/bridges/raw-http.ts'
 
 const FLAGS = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem']
 

@@ -2,12 +2,12 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RUN_PYTHON_TOOL } from '../../../core/src/serve/mcp/run-python-tool.ts'
-import { fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { descendants, until } from '@sandbridge/core/test/support/processes.ts'
-import { type Talk, talk } from '@sandbridge/core/test/support/http-talk.ts'
-import { sharedHttpBridge } from '@sandbridge/core/test/support/shared-bridge.ts'
-import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
+import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { descendants, until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { type Talk, talk } from '@sandbridge/core/test/support/bridges/http-talk.ts'
+import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
+import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
 
 // The time limit is long, so that a cell which is not cancelled holds up the next one.
 const shared = sharedHttpBridge({

@@ -4,10 +4,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { bridgeEnv } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type Era, type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { sharedHttpBridge } from '@sandbridge/core/test/support/shared-bridge.ts'
+import { bridgeEnv } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type Era, type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
 
 const sandbridge = ({ home }: HttpBridge, ...args: string[]) => runCommand(['token', ...args], bridgeEnv(home))
 

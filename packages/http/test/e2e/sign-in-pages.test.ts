@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { freePort } from '@sandbridge/core/test/support/free-port.ts'
-import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { freePort } from '@sandbridge/core/test/support/machine/free-port.ts'
+import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { connectAs, tokenFor } from '../support/http-users.ts'
 import { type Protected, protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
 

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest'
 import type { Command } from '../../../core/src/cli/command.ts'
 import { commandLine } from '../../../core/src/cli/program.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
-import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 const home = makeHome()
 const sandbridge = (...args: string[]) => runCommand(args, bridgeEnv(home))

@@ -4,15 +4,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { pathWithBrowser } from '@sandbridge/core/test/support/agreeing-browser.ts'
-import { bridgeEnv, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { pathWithBrowser } from '@sandbridge/core/test/support/servers/agreeing-browser.ts'
+import { bridgeEnv, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { connectAs, give, tokenFor } from '../support/http-users.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const sandbridge = ({ home }: HttpBridge, ...args: string[]) => runCommand(args, bridgeEnv(home), { cwd: home })
 

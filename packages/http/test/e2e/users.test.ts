@@ -4,10 +4,10 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fixtureServer, makeHome, PROJECTS } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { fixtureServer, makeHome, PROJECTS } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { connectAs, give, tokenFor } from '../support/http-users.ts'
-import { sharedHttpBridge } from '@sandbridge/core/test/support/shared-bridge.ts'
+import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
 import { FakeRegistry, listed } from '@sandbridge/registry/test/support/fake-registry.ts'
 import { startIssuer } from '../support/token-issuer.ts'
 

@@ -10,7 +10,7 @@ import { addSettings, readSettings } from '../../../core/src/config/settings/set
 import { createLog } from '../../../core/src/util/log.ts'
 import { HTTP_LIMITS, type HttpOptions, serveHttp } from '../../src/serve-http.ts'
 import { HTTP_SETTINGS } from '../../src/settings.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 addSettings('HTTP', HTTP_SETTINGS)
 

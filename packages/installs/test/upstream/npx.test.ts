@@ -7,11 +7,11 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { installPlace } from '../../src/install-place.ts'
 import type { ServerDefinition } from '../../../core/src/config/entries/server-definition.ts'
-import { onPath, skip } from '@sandbridge/core/test/support/needs.ts'
-import { type NpmRegistry, startNpmRegistry } from '@sandbridge/core/test/support/npm-registry.ts'
-import { descendants } from '@sandbridge/core/test/support/processes.ts'
+import { onPath, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { type NpmRegistry, startNpmRegistry } from '@sandbridge/core/test/support/servers/npm-registry.ts'
+import { descendants } from '@sandbridge/core/test/support/machine/processes.ts'
 import { open, textOf, until } from '@sandbridge/core/test/upstream/support.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 let registry: NpmRegistry
 let home: string

@@ -10,10 +10,10 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../../core/src/config/entries/server-definition.ts'
 import { findPrograms } from '../../../core/src/util/process/find-program.ts'
-import { makeWheel } from '@sandbridge/core/test/support/make-wheel.ts'
+import { makeWheel } from '@sandbridge/core/test/support/servers/make-wheel.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const SERVER = `import json, sys
 from slow_server import words

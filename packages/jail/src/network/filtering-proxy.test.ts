@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { allowedDomains } from './allowed-domains.ts'
 import { type LookupAll, startFilteringProxy } from './filtering-proxy.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 beforeEach(() => needsPosix('jails, whose sockets are files'))
 

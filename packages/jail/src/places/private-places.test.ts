@@ -1,7 +1,7 @@
 // This file verifies that jailed servers cannot read or change what MCP clients read.
 import { expect, it } from 'vitest'
 import { CLIENT_READERS } from '@sandbridge/clients/readers/client-readers.ts'
-import { linux } from '@sandbridge/core/test/support/host-paths.ts'
+import { linux } from '@sandbridge/core/test/support/sandboxes/host-paths.ts'
 import { OBEYED_IF_THERE, OBEYED_PLACES, SECRET_PLACES } from './private-places.ts'
 
 /** Files of clients that lie in no closed place. */

@@ -11,10 +11,10 @@ import type {
   StdioServer,
 } from '../../../core/src/config/entries/server-definition.ts'
 import { findJailMaker } from '../../src/jail-maker.ts'
-import { SLIM_IMAGE } from '@sandbridge/core/test/support/engines.ts'
+import { SLIM_IMAGE } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { open, program, textOf, until } from '@sandbridge/core/test/upstream/support.ts'
-import { needsRoot, skip } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { needsRoot, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const ENGINES = ['podman', 'docker'] as const
 const FIXTURES = path.join(import.meta.dirname, '../../../core/test/fixtures/servers')

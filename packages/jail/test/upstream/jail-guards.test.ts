@@ -7,10 +7,10 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ServerSandbox, StdioServer } from '../../../core/src/config/entries/server-definition.ts'
 import type { JailMakerName } from '../../../core/src/isolation/jail-part.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { JAIL_MAKERS } from './jail-makers.ts'
 import { open, program, textOf } from '@sandbridge/core/test/upstream/support.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const quoted = (text: string): string => JSON.stringify(text)
 const create = (file: string): string => `create(${quoted(file)})`

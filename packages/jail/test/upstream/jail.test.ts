@@ -23,12 +23,12 @@ import type {
   StdioServer,
 } from '../../../core/src/config/entries/server-definition.ts'
 import type { JailMakerName } from '../../../core/src/isolation/jail-part.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { JAIL_MAKERS } from './jail-makers.ts'
 import { isAlive, open, openUnclosed, program, published, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { until } from '@sandbridge/core/test/upstream/support.ts'
 import type { TestUpstreams } from '@sandbridge/core/test/upstream/support.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const SECRET = 'the-secret-of-the-host'
 

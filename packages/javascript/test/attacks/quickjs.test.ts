@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { languageFiles } from '../../src/language-files.ts'
 import { prepareBundle } from '../../../core/src/isolation/pyodide/provider.ts'
 import { Driver, GITHUB, type Outcome, type RunOptions } from '@sandbridge/core/test/kernel/drive.ts'
-import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandbox-cache.ts'
+import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandboxes/sandbox-cache.ts'
 import { weakenedSandbox, type Weakening } from '@sandbridge/core/test/attacks/weakened.ts'
 
 let bundle: string

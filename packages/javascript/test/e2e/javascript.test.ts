@@ -1,9 +1,9 @@
 // This file verifies JavaScript cells with the built bridge in bubblewrap: the tool, rules, questions, limits, and
 // attacks over Node's channel to the kernel.
 import { describe, expect, it } from 'vitest'
-import type { TestBridge } from '@sandbridge/core/test/support/bridge-process.ts'
-import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/engines.ts'
-import { ruledBridge, sharedRuledBridge } from '@sandbridge/core/test/support/ruled-bridge.ts'
+import type { TestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { ruledBridge, sharedRuledBridge } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
 
 const ENV = { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'python,javascript' }
 

@@ -3,11 +3,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'vitest'
 import type { StdioProcess } from '../../../core/src/isolation/local/stdio-process.ts'
-import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
-import { descendants, until } from '@sandbridge/core/test/support/processes.ts'
+import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
+import { descendants, until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { GITHUB, startKernel, it } from '@sandbridge/core/test/kernel/drive.ts'
 import { js, value } from './drive-javascript.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('a JavaScript cell prints, and shows its last value', async ({ kernel }) => {
   const cell = await js(kernel, 'console.log("out", { a: [1] }); console.error("err");({ a: 1 + 1, b: "x" })')

@@ -2,7 +2,7 @@
 // This file verifies JavaScript cells of the embedded sandbox over bare frames: QuickJS instead of Node.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { languageFiles } from '../../src/language-files.ts'
-import { makeProvider } from '@sandbridge/core/test/support/engines.ts'
+import { makeProvider } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { Driver, GITHUB, type RunOptions } from '@sandbridge/core/test/kernel/drive.ts'
 
 let kernel: Driver

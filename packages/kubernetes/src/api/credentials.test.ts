@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { CredentialSource } from './credentials.ts'
 import { runExecPlugin } from './exec-plugin.ts'
 import type { ClusterAccess, ExecPlugin } from './kubeconfig.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const ACCESS: ClusterAccess = {
   name: 'test',

@@ -5,11 +5,11 @@ import { connect, createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { parseHello } from './hello.ts'
 import { NumberedLines } from './numbered-lines.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 function hello(words: Record<string, string> = {}): string {
   const all = {

@@ -7,11 +7,11 @@ import path from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { loadNativeKernel } from '@sandbridge/native/native-kernel.ts'
 import { askRelay, type Connection, NotAdmitted, RelayLink } from './relay-link.ts'
 import { encodeLine } from './sent-lines.ts'
-import { needsPython } from '@sandbridge/core/test/support/plain-python.ts'
+import { needsPython } from '@sandbridge/core/test/support/sandboxes/plain-python.ts'
 
 /**
  * A sandbox without isolation or memory limit, and ways to attach to it. Its output while no bridge is attached is

@@ -2,7 +2,7 @@
 // On a real cluster, if there is one: with the walls of its container runtime and the seccomp profile of
 // packages/kubernetes/deploy/kubernetes on its nodes. It enforces no network policies: the profile alone keeps
 // sandboxes from opening connections.
-import { whyNot } from '@sandbridge/core/test/support/engines.ts'
+import { whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { realPods } from '../support/real-cluster.ts'
 import { runAttacks } from '@sandbridge/core/test/attacks/run-attacks.ts'
 

@@ -2,7 +2,7 @@
 // On a fake cluster, whose pods run in bubblewrap: the program, the limits and the frames are those of a pod, the walls
 // are not a cluster's. packages/kubernetes/test/contract/kubernetes-manifests.test.ts checks what a pod's manifest asks
 // for; the probe pod tests a real network.
-import { whyNot } from '@sandbridge/core/test/support/engines.ts'
+import { whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
 import { runAttacks } from '@sandbridge/core/test/attacks/run-attacks.ts'
 

@@ -11,11 +11,16 @@ import { loadNativeKernel } from '@sandbridge/native/native-kernel.ts'
 import { podManifest } from '../../src/pod/pod-manifest.ts'
 import { PodSandbox } from '../../src/pod-sandbox.ts'
 import { KubernetesProvider, type PodProviderOptions } from '../../src/provider.ts'
-import { KUBERNETES, providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
-import { attachCells, MEMORY_BYTES, startCells, type CellRunner } from '@sandbridge/core/test/support/cell-runner.ts'
-import { collectGarbage } from '@sandbridge/core/test/support/collect-garbage.ts'
+import { KUBERNETES, providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import {
+  attachCells,
+  MEMORY_BYTES,
+  startCells,
+  type CellRunner,
+} from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { collectGarbage } from '@sandbridge/core/test/support/suite/collect-garbage.ts'
 import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 
 const cluster = await FakeCluster.start()
 process.env['KUBECONFIG'] = cluster.kubeconfig

@@ -4,8 +4,8 @@
 import { afterEach, expect, it } from 'vitest'
 import { Kernel } from '../../../core/src/cell/kernel/kernel.ts'
 import { openPods } from '../support/fake-cluster/pods.ts'
-import { MEMORY_BYTES } from '@sandbridge/core/test/support/cell-runner.ts'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
+import { MEMORY_BYTES } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { status } from '../support/fake-cluster/answers.ts'
 
 const { cluster, provider } = await openPods({ keepSeconds: 60 })

@@ -3,7 +3,7 @@
 // longer than a request is retried, and a node that is disconnected for a while.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import {
   asAdmin,
   cutOff,

@@ -3,7 +3,7 @@
 // cluster whose pods are processes in bubblewrap.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'
 import { handleIn, startReplicas, testDurablePods } from './durable-pods.ts'
 

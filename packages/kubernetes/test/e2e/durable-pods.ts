@@ -3,12 +3,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, it, vi } from 'vitest'
-import { CLI, bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type HttpBridge, type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { CLI, bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type HttpBridge, type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { tokenFor } from '@sandbridge/http/test/support/http-users.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 export interface DurableCluster {
   /** Settings of a bridge on this cluster. */

@@ -3,10 +3,10 @@
 // a rolling update or by an autoscaler.
 import { once } from 'node:events'
 import { afterAll, expect, it } from 'vitest'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'
-import { type HttpBridge, type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { type HttpBridge, type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 
 const cluster = await FakeCluster.start()
 afterAll(() => cluster.stop())

@@ -3,11 +3,11 @@
 // fake cluster only imitates.
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { readPod } from '../../src/pod/pod-state.ts'
-import { bridgeEnv, CLI, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { bridgeEnv, CLI, makeHome, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { asAdmin, REAL_ENV, skipWithoutCluster } from '../support/real-cluster.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 beforeEach(skipWithoutCluster)
 

@@ -1,7 +1,7 @@
 // @module-tag whole: it needs a real cluster
 // Servers in pods of a real cluster, if there is one.
 import { beforeAll } from 'vitest'
-import { NODE_IMAGE } from '@sandbridge/core/test/support/engines.ts'
+import { NODE_IMAGE } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import type { Manifest } from '../support/fake-cluster/manifest.ts'
 import type { Secret } from '../support/fake-cluster/secrets.ts'
 import { asAdmin, grantSecrets, REAL_ENV, REAL_KUBECONFIG, skipWithoutCluster } from '../support/real-cluster.ts'

@@ -2,11 +2,11 @@
 // Servers in pods of a fake cluster, and faults that only a fake cluster can be made to have.
 import { afterAll, expect, it } from 'vitest'
 import { USED_FOR_SERVERS, USED_VERBS } from '../../src/describe-cluster.ts'
-import type { ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
+import type { ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 import { server, serversEnv, testServersInPods, WHO } from './servers-in-pods.ts'
 
 const cluster = await FakeCluster.start()

@@ -2,12 +2,12 @@
 // This file verifies the built bridge with the KUBECONFIG of a fake cluster: what a user and an administrator see,
 // including the network check.
 import { afterAll, expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { FakeCluster } from '../support/fake-cluster/fake-cluster.ts'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 const cluster = await FakeCluster.start()
 afterAll(() => cluster.stop())

@@ -3,14 +3,14 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { bridgeEnv, CLI, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import type { Manifest } from '../support/fake-cluster/manifest.ts'
 import type { Secret } from '../support/fake-cluster/secrets.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { connectAs, give } from '@sandbridge/http/test/support/http-users.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 export interface ServersCluster {
   /** Settings of a bridge on this cluster. */

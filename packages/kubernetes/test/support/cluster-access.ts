@@ -1,7 +1,7 @@
 import type { Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { ClusterAccess } from '../../src/api/kubeconfig.ts'
-import type { Pair } from '@sandbridge/core/test/support/make-certificate.ts'
+import type { Pair } from '@sandbridge/core/test/support/machine/make-certificate.ts'
 
 /** How to reach a test's API server, which listens on loopback with this certificate. */
 export function accessTo(server: Server, { cert }: Pair, more: Partial<ClusterAccess> = {}): ClusterAccess {

@@ -13,9 +13,9 @@ import { CredentialSource } from '../../src/api/credentials.ts'
 import { findCluster } from '../../src/api/kubeconfig.ts'
 import { type PodProviderOptions, KubernetesProvider } from '../../src/provider.ts'
 import type { Provider } from '../../../core/src/isolation/provider.ts'
-import { KUBERNETES, NODE_IMAGE } from '@sandbridge/core/test/support/engines.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { KUBERNETES, NODE_IMAGE } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const SCRIPT = path.join(import.meta.dirname, '../../cluster/cluster.sh')
 

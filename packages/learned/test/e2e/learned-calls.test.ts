@@ -2,11 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { connectAs, tokenFor } from '@sandbridge/http/test/support/http-users.ts'
-import { sharedHttpBridge } from '@sandbridge/core/test/support/shared-bridge.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 const servers = { hub: fixtureServer('documented.mjs', 'github') }
 const learnedIn = (home: string): string => readFileSync(path.join(home, 'MCPs/.sandbridge/learned-calls.json'), 'utf8')

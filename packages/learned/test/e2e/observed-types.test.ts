@@ -4,9 +4,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { connectAs } from '@sandbridge/http/test/support/http-users.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { tellers, tellingBridge } from '@sandbridge/core/test/support/telling-bridge.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { tellers, tellingBridge } from '@sandbridge/core/test/support/bridges/telling-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const told = { crm: { record: { maria_gonzales: 'admin', john_smith: 'guest' } } }
 const CALL = 'await mcp_crm.get(name="record")\n1'

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { needsProgram } from '../../../core/test/support/needs.ts'
+import { needsProgram } from '../../../core/test/support/suite/needs.ts'
 import { MASK_KINDS } from '../../../core/src/config/settings/sandbox.ts'
 import { createMaskers } from '../part.ts'
 

@@ -13,9 +13,9 @@ import {
   openTestBridge,
   ROOT,
   type TestBridge,
-} from '@sandbridge/core/test/support/bridge-process.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 const EMAIL = 'canary.person@example.com'
 const CARD = '4111 1111 1111 1111'

@@ -2,7 +2,7 @@
 // answered after 2 s, `silent` never, and `refused` with an error.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serveTools, text as said } from '../../../core/test/support/tool-server.mjs'
+import { serveTools, text as said } from '../../../core/test/support/servers/tool-server.mjs'
 
 const [file] = process.argv.slice(2)
 const text = { type: 'string' }

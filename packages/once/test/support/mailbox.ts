@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ServerEntry } from '@sandbridge/core/test/support/bridge-process.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import type { ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 export interface Mailbox {
   entry: ServerEntry

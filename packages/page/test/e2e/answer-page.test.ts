@@ -5,10 +5,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import { fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
-import { until } from '@sandbridge/core/test/support/processes.ts'
-import { ruledBridge, sharedRuledBridge } from '@sandbridge/core/test/support/ruled-bridge.ts'
+import { fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { ruledBridge, sharedRuledBridge } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
 
 const ask = { ask: ['hub__create_issue'] }
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/ui\/open\/[\w-]+\?at=ask/

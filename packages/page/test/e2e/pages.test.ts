@@ -9,8 +9,8 @@ import {
   fixtureServer,
   type RemoteEntry,
   type ServerEntry,
-} from '@sandbridge/core/test/support/bridge-process.ts'
-import { sharedBridge } from '@sandbridge/core/test/support/shared-bridge.ts'
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { sharedBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
 import { CLIENT, protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
 
 interface Shown {

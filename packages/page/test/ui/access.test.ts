@@ -6,8 +6,8 @@ import { createServer, type IncomingMessage, request as httpRequest } from 'node
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { Access, cookieName } from '../../src/access.ts'
 import { servePage } from '../../src/serve-page.ts'
-import { launch, openLink, openPage } from '@sandbridge/core/test/support/browser-page.ts'
-import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
+import { launch, openLink, openPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 
 interface Reply {
   status: number

@@ -6,12 +6,12 @@ import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { AskView } from '../../src/views/ask.ts'
 import { servePage } from '../../src/serve-page.ts'
-import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
-import { fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
-import { openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
-import { caught } from '@sandbridge/core/test/support/ruled-bridge.ts'
-import { tellers } from '@sandbridge/core/test/support/telling-bridge.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { goTo, openPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
+import { caught } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
+import { tellers } from '@sandbridge/core/test/support/bridges/telling-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A server with a tool that asks, and the calls that reached it. */
 function ruledServer() {

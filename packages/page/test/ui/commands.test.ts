@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome, ROOT } from '@sandbridge/core/test/support/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome, ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/ui\/open\/[\w-]+/
 

@@ -8,8 +8,8 @@ import { expect, it } from 'vitest'
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { readRecord } from '@sandbridge/record/audit/read-record.ts'
 import { readRuns } from '@sandbridge/record/audit/read-runs.ts'
-import { fixtureServer, openTestBridge, published } from '@sandbridge/core/test/support/bridge-process.ts'
-import { goTo, openPage, type OpenPage } from '@sandbridge/core/test/support/browser-page.ts'
+import { fixtureServer, openTestBridge, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { goTo, openPage, type OpenPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
 import { writeOldRecord } from '@sandbridge/record/test/support/old-record.ts'
 
 const AUDIT = { MCP_BRIDGE_AUDIT: 'shape' }

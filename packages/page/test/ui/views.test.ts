@@ -7,9 +7,9 @@ import { listingTokens } from '../../../core/src/calls/catalog/arguments/listing
 import { RUN_PYTHON_TOOL } from '../../../core/src/serve/mcp/run-python-tool.ts'
 import { estimateTokens } from '../../../core/src/util/tokens/estimate-tokens.ts'
 import { addDailyCosts } from '@sandbridge/record/costs/daily-costs.ts'
-import { published } from '@sandbridge/core/test/support/bridge-process.ts'
-import { goTo, openPage } from '@sandbridge/core/test/support/browser-page.ts'
-import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
+import { published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { goTo, openPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
 
 const everything = { everything: published.everything() }

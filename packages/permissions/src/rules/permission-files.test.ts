@@ -5,8 +5,8 @@ import { expect, it } from 'vitest'
 import { PermissionFiles } from '@sandbridge/core/config'
 import { rememberRules } from './remember-rule.ts'
 import { UserRules } from '../../../core/src/config/user-rules.ts'
-import { needsLinks, needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { needsLinks, needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A project and a state folder. */
 function setUp(profile?: string) {

@@ -16,7 +16,7 @@ import { MIGRATIONS } from '../../src/migrations.ts'
 import { ScheduleStore } from '@sandbridge/workflows/schedule/schedules.ts'
 import { AnswerLoser } from '../support/answer-loser.ts'
 import { NO_POSTGRES, PASSWORD, TestPostgres } from '../support/postgres.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index)
 

@@ -6,8 +6,8 @@ import { rm } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { Client } from 'pg'
-import { onPath } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { onPath } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** Tests search for it in the bridge's log and responses. */
 export const PASSWORD = 'correct-horse%40staple'

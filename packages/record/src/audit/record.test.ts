@@ -11,8 +11,8 @@ import { RECORD_LIMITS, RecordFile } from './record-file.ts'
 import { verifyRecord } from './verify-record.ts'
 import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
 import type { BridgeEvent } from '../../../core/src/observe/events/event.ts'
-import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { needsPosix, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 function makeFolder(): string {
   const folder = newFolder()

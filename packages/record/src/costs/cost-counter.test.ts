@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { BridgeEvent } from '../../../core/src/observe/events/event.ts'
 import type { DailyCosts } from './daily-costs.ts'
 import { CostCounter } from './cost-counter.ts'
-import { toldOf } from '@sandbridge/core/test/support/told.ts'
+import { toldOf } from '@sandbridge/core/test/support/suite/told.ts'
 
 const DAY = Date.parse('2026-11-22T10:00:00Z')
 /** Of a call: 100 tokens, which stay in the sandbox. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { addDailyCosts, readDailyCosts } from './daily-costs.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const store = (folder: string) => fileStore(path.join(folder, '.sandbridge'))
 const cost = (n: number) => ({ conversations: n, returned: n, called: n, listed: n })

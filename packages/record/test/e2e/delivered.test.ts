@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
 import { readRuns } from '@sandbridge/record/audit/read-runs.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 it('the record says that a result was delivered once its client goes on, and was not when it was cancelled or nothing follows', async () => {
   const bridge = await startBridge({ env: { MCP_BRIDGE_AUDIT: 'shape' } })

@@ -2,9 +2,9 @@
 // This file verifies that every denied call has a line in the record, whatever denied it, and that an approved call is
 // not listed as denied.
 import { expect, it } from 'vitest'
-import { bridgeEnv } from '@sandbridge/core/test/support/bridge-process.ts'
-import { ruledBridge } from '@sandbridge/core/test/support/ruled-bridge.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { bridgeEnv } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { ruledBridge } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 const caught = (call: string) => `try:\n    ${call}\nexcept runtime.PermissionDenied: pass`
 

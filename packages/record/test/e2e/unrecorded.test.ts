@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 it('exec prints its result, and says on stderr that the record cannot be written', async () => {
   const home = makeHome()

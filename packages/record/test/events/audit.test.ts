@@ -7,8 +7,8 @@ import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
 import { readRecord } from '../../src/audit/read-record.ts'
 import { verifyRecord } from '../../src/audit/verify-record.ts'
 import { newId } from '../../../core/src/observe/events/new-id.ts'
-import { ANY_RUNTIME, fixtureServer } from '@sandbridge/core/test/support/bridge-process.ts'
-import { type ObservedBridge, openObserved } from '@sandbridge/core/test/support/observed-bridge.ts'
+import { ANY_RUNTIME, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { type ObservedBridge, openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 
 const good = fixtureServer('raw.mjs', 'good')
 const folderOf = ({ home }: Pick<ObservedBridge, 'home'>) => path.join(home, 'MCPs/.sandbridge/audit')

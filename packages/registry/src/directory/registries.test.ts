@@ -5,7 +5,7 @@ import { FakeRegistry, listed } from '../../test/support/fake-registry.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
 import { summaryLine, summaryOf } from '../server/describe-server.ts'
 import { Registries } from './registries.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const HOUR = 3_600_000
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { type Call, error, json, listen, rawRemote, remote, result } from './remote-server.ts'
 

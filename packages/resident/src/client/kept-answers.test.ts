@@ -2,7 +2,7 @@ import { copyFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { KeptAnswers } from './kept-answers.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('answers of another folder are not given, although their file has the name of those asked for', () => {
   const cacheDir = newFolder()

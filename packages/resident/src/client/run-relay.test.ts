@@ -1,9 +1,9 @@
 import { rmdirSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import { processContext } from '../../../core/src/config/settings/client-context.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { relay } from './run-relay.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('leaves it to the command to say that its folder was removed', async () => {
   needsPosix('Windows removes no folder that a process is in')

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { residentPlace, type ResidentPlace } from '../run-folder.ts'
 import { mayStart } from './start-resident.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** The place of a resident that another relay began to start so many seconds ago. */
 function startedAgo(seconds: number): ResidentPlace {

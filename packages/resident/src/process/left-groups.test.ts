@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
-import { needsLinux } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
 import { startTime } from '../../../core/src/util/process/process-id.ts'
 import { endLeftGroups } from './left-groups.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('ends a group that a resident has left, and none of an earlier boot', async () => {
   needsLinux('other systems do not tell when a process has started')

@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { RemoteTerminal } from './remote-terminal.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const CONTEXT = { env: {}, cwd: '/', home: '/', ownPaths: [] }
 const PIPES = { words: [], stdin: { isTTY: false }, stdout: { isTTY: false }, stderr: { isTTY: false } }

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { expect, it, type MockInstance, onTestFinished, vi } from 'vitest'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
 import { askResident } from '../ask-resident.ts'
 import { controlLine, readControl } from '../protocol.ts'
 import { makeRunFolder, residentPlace } from '../run-folder.ts'
 import { Resident } from './resident.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const HELLO = { hello: 1, key: 'the key', pid: 1, env: {}, cwd: '/', home: '/', ownPaths: [] } as const
 const MAX_CLIENTS = 64

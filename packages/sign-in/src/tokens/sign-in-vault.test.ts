@@ -6,7 +6,7 @@ import { SILENT } from '../../../core/src/util/log.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { createTokenStore } from './token-store.ts'
 import { signInVault } from '../../../core/src/upstream/auth/sign-in-store.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const KEY = 'ab'.repeat(32)
 const SERVER = { name: 'upstream', url: 'https://upstream.example/mcp' }

@@ -1,13 +1,13 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { until } from '@sandbridge/core/test/support/processes.ts'
+import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { createRedactor } from '../../../core/src/config/secrets/redact.ts'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import { createStoredAuth } from './stored-auth.ts'
 import { createTokenStore } from './token-store.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A stored sign-in at an authorization server whose token endpoint behaves as `token` does. */
 async function signedIn(token: RequestListener, limitMs = 300) {

@@ -1,12 +1,12 @@
 import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { needsLinks } from '@sandbridge/core/test/support/needs.ts'
+import { needsLinks } from '@sandbridge/core/test/support/suite/needs.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
 import { createTokenStore } from './token-store.ts'
 import { createVault } from './vault.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const url = 'https://s.example/mcp'
 

@@ -3,10 +3,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { pathWith, pathWithBrowser } from '@sandbridge/core/test/support/agreeing-browser.ts'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { runCommand, runProgram } from '@sandbridge/core/test/support/run-program.ts'
+import { pathWith, pathWithBrowser } from '@sandbridge/core/test/support/servers/agreeing-browser.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { runCommand, runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
 
 const PATH = pathWithBrowser()

@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { startAuthorizationServer } from '../support/authorization-server.ts'
-import { type Era, type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/http-bridge.ts'
+import { type Era, type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { startIssuer } from '@sandbridge/http/test/support/token-issuer.ts'
 
 const handleIn = (text: string): string => /session="([\w-]+)"/.exec(text)![1]!

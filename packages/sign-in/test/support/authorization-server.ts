@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { Provider } from 'oidc-provider'
 import { onTestFinished } from 'vitest'
-import { type Era, HttpClient } from '@sandbridge/core/test/support/http-bridge.ts'
+import { type Era, HttpClient } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 
 const CALLBACK = 'http://127.0.0.1:1/callback'
 

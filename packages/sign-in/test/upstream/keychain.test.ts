@@ -16,8 +16,8 @@ import { protectedServer } from '@sandbridge/core/test/upstream/authorization-se
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
-import { needsPosix, skip } from '@sandbridge/core/test/support/needs.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { needsPosix, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** Both programs in one, distinguished by name. Fails while a file `broken` exists. */
 const PROGRAM = `#!${process.execPath}

@@ -7,7 +7,7 @@ import { type Protected } from '@sandbridge/core/test/upstream/authorization-ser
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 export async function tokenFile(): Promise<string> {
   const folder = newFolder()

@@ -11,7 +11,7 @@ import { bodyOf, listen, passOn, remote } from '@sandbridge/remote/test/upstream
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
-import { expectMode } from '@sandbridge/core/test/support/modes.ts'
+import { expectMode } from '@sandbridge/core/test/support/machine/modes.ts'
 
 it('a server that wants OAuth without a login says what to run, and registers nothing', async () => {
   const server = await protectedServer()

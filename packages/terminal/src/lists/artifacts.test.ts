@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { ProjectStore } from '../../../memories/src/project-store.ts'
 import { artifacts } from './artifacts.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('`sandbridge artifacts` lists the files of /projects where no cell has saved an artifact, and writes one into a file', async () => {
   const stateDir = newFolder()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { OWN_TERMINAL } from '../../../core/src/cli/terminal/terminal.ts'
 import { approve } from './approve.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('tells a question that is not there from no question at all', async () => {
   const stateDir = newFolder()

@@ -5,10 +5,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { inTerminal, needsTerminal, type Step } from '@sandbridge/core/test/support/in-terminal.ts'
-import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { inTerminal, needsTerminal, type Step } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 const call = (id: string) => `i = ${id}; await mcp_hub.create_issue(title="a\\u202e", id=i, owner="acme")`
 const caught = (id: string) =>

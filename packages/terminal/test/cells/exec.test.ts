@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, makeHome, published } from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { bridgeEnv, makeHome, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 const home = makeHome({ everything: published.everything(), other: published.everything() })
 const exec = (args: string[], input?: string | Uint8Array) =>

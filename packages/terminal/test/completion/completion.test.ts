@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { skip } from '@sandbridge/core/test/support/needs.ts'
+import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const home = makeHome()
 

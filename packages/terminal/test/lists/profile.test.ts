@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 it('a bridge has the servers of its profile, and applies its changes', async () => {
   const server = fixtureServer('documented.mjs', 'github')

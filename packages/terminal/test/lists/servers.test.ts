@@ -4,11 +4,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { inTerminal } from '@sandbridge/core/test/support/in-terminal.ts'
-import { runProgram } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { inTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const locked = { ...fixtureServer('raw.mjs', 'needs-key', '--token=s3cret-value'), env: { OTHER: 's3cret-other' } }
 const LICENCE = path.join(newFolder(), 'licence')

@@ -2,9 +2,9 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { writePermissions } from '@sandbridge/core/test/support/ruled-bridge.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
+import { bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 let home: string
 const cli = async (...args: string[]) => {

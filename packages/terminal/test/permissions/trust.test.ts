@@ -3,10 +3,10 @@
 import { realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { needsTerminal, runInTerminal, type Step } from '@sandbridge/core/test/support/in-terminal.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsTerminal, runInTerminal, type Step } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A folder with a `.mcp.json`, and `sandbridge` run in it. */
 function project(mcpServers: object, home = makeHome()) {

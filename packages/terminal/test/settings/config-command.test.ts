@@ -2,10 +2,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridge-process.ts'
-import { providerOrSkip } from '@sandbridge/core/test/support/engines.ts'
-import { runCommand } from '@sandbridge/core/test/support/run-program.ts'
-import { startBridge } from '@sandbridge/core/test/support/start-bridge.ts'
+import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 function sandbridge(home: string, args: string[], env: Record<string, string> = {}, input?: string) {
   return runCommand(args, bridgeEnv(home, env), input === undefined ? {} : { input })

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { FixtureFile } from './fixture.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('damaged replies are reported as damaged, and can be recorded again', async () => {
   const folder = newFolder()

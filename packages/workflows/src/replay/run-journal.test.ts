@@ -7,7 +7,7 @@ import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
 import type { Decide } from '@sandbridge/once/entry.ts'
 import { type EarlierRun, findResumable, newestOf, resultOf, type RunJournal, RunJournals } from './run-journal.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 let folder: string
 let made: unknown[]

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { fileStore } from '../../../core/src/keep/files/file-store.ts'
 import { hostId, startTime } from '../../../core/src/util/process/process-id.ts'
 import { ScheduleStore } from './schedules.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 async function scheduled(when: string, since: string) {
   const folder = newFolder()

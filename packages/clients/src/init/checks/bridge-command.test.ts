@@ -1,11 +1,11 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { needsPosix } from '@sandbridge/core/test/support/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { launchesBridge } from '@sandbridge/core/config/entries'
 import { bridgeCommand } from './bridge-command.ts'
 import { stableNode } from './stable-path.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** Files, and links where a value says to what, in a folder; a text is in JSON. */
 function folderWith(files: Record<string, true | string | object>): string {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { discoverServers } from '../../../../core/src/config/discover.ts'
 import { readSettings } from '../../../../core/src/config/settings/settings.ts'
 import { checkClients } from './check-clients.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('doctor advises to move servers out of a client that starts the bridge, or names the file that init does not change; the folder of the bridge is left alone', async () => {
   const home = newFolder()

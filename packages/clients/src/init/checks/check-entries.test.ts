@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { readSettings } from '@sandbridge/core/config/settings'
 import { VERSION } from '@sandbridge/core/util'
 import { checkEntries } from './check-entries.ts'
-import { newFolder } from '@sandbridge/core/test/support/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A home folder with these files; `~` in a text is the folder. */
 function homeWith(files: Record<string, string | object>): string {

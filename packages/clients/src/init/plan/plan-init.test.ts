@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { windows } from '@sandbridge/core/test/support/host-paths.ts'
+import { windows } from '@sandbridge/core/test/support/sandboxes/host-paths.ts'
 import { planInit } from './plan-init.ts'
 
 const NAME = 'claude_desktop_config.json'

@@ -1,4 +1,4 @@
-import { forgetfulStore } from '../../../test/support/forgetful-store.ts'
+import { forgetfulStore } from '../../../test/support/servers/forgetful-store.ts'
 import { createLog } from '../../util/log.ts'
 import { expect, it } from 'vitest'
 import { Catalog } from '../../calls/catalog/catalog.ts'

@@ -12,7 +12,7 @@ import {
   definition,
   FILES,
   GITHUB,
-} from '../../../test/support/catalog-tools.ts'
+} from '../../../test/support/servers/catalog-tools.ts'
 
 beforeEach(beginCatalogs)
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it, vi } from 'vitest'
-import { forgetfulStore } from '../../../test/support/forgetful-store.ts'
+import { forgetfulStore } from '../../../test/support/servers/forgetful-store.ts'
 import { createLog } from '../../util/log.ts'
 import { Catalog } from './catalog.ts'
 

@@ -4,7 +4,7 @@ import { fileStore } from '../../keep/files/file-store.ts'
 import { createLog } from '../../util/log.ts'
 import { toolbookOf } from './toolbook.ts'
 import { ServerRecord } from './server-record.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 const OPTIONS = { abilities: () => '', now: Date.now, inputs: () => '', isShown: () => true, home: '/' }
 

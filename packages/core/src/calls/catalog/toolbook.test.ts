@@ -10,7 +10,7 @@ import { shapes } from '../../../../learned/src/learned-types.ts'
 import { definitionKey, toolFingerprint } from './model/identity.ts'
 import { ServerRecord } from './server-record.ts'
 import { type Listing, type Toolbook, toolbookOf } from './toolbook.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 const DEFINITION: ServerDefinition = {
   name: 'hub',

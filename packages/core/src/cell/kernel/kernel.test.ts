@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
-import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
+import { FakeSandbox } from '../../../test/support/sandboxes/fake-sandbox.ts'
 import type { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
 import { Kernel } from './kernel.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
 import { renderResult, withParts } from './render-result.ts'
-import { EMPTY_RESULT } from '../../../test/support/empty-result.ts'
+import { EMPTY_RESULT } from '../../../test/support/servers/empty-result.ts'
 
 const rendered = (stdout: string) => {
   const result = { ...EMPTY_RESULT, cell: 3, outputUri: 'sandbridge://output/3', stdout }

@@ -7,7 +7,7 @@ import { BridgeError } from '../../errors.ts'
 import { fromOthers, kernelNote } from './notice.ts'
 import { withHiddenShown } from '../../util/text/hidden-text.ts'
 import { renderFailure, renderResult, withParts } from './render-result.ts'
-import { EMPTY_RESULT } from '../../../test/support/empty-result.ts'
+import { EMPTY_RESULT } from '../../../test/support/servers/empty-result.ts'
 
 const MARK = '[sandbridge: '
 const LOST = `${MARK}All variables are gone; the next cell starts a fresh session.]`

@@ -4,7 +4,7 @@ import type { CellResult } from '../cell-result.ts'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import { joinParts } from './parts.ts'
 import { type RenderedResult, renderResult, type ShownResult, withParts } from './render-result.ts'
-import { EMPTY_RESULT } from '../../../test/support/empty-result.ts'
+import { EMPTY_RESULT } from '../../../test/support/servers/empty-result.ts'
 
 const result = (extra: Partial<CellResult> = {}): ShownResult =>
   withParts({ ...EMPTY_RESULT, durationMs: 5, timeoutMs: 30_000, ...extra })

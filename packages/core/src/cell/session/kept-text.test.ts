@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { collectGarbage } from '../../../test/support/collect-garbage.ts'
+import { collectGarbage } from '../../../test/support/suite/collect-garbage.ts'
 import { KeptTexts, TEXT_OVERHEAD_BYTES } from './kept-text.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 /** Text that does not compress below half its length. */
 const noise = (chars: number) => randomBytes(chars / 2).toString('hex')

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
+import { FakeSandbox } from '../../../test/support/sandboxes/fake-sandbox.ts'
 import type { BridgeEvent } from '../../observe/events/event.ts'
 import { EventStream } from '../../observe/events/event-stream.ts'
 import { createLog } from '../../util/log.ts'

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 // This file verifies what happens to a kernel after a cell: kept, given up, or replaced by one that gets its variables.
 import { expect, it } from 'vitest'
-import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
+import { FakeSandbox } from '../../../test/support/sandboxes/fake-sandbox.ts'
 import { createLog } from '../../util/log.ts'
 import { KernelPool } from './kernel-pool.ts'
 import { Session } from './session.ts'

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { expect, it, vi } from 'vitest'
-import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
+import { FakeSandbox } from '../../../test/support/sandboxes/fake-sandbox.ts'
 import { createLog } from '../../util/log.ts'
 import type { Provider } from '../../isolation/provider.ts'
 import { KernelPool } from './kernel-pool.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { FakeSandbox } from '../../../test/support/fake-sandbox.ts'
+import { FakeSandbox } from '../../../test/support/sandboxes/fake-sandbox.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import { warmUp } from './kernel-pool.ts'
 

@@ -8,8 +8,8 @@ import { toOwnSyntax } from './placeholders.ts'
 import { expandTransport } from './expand.ts'
 import type { RemoteServer, ServerDefinition, StdioServer } from './server-definition.ts'
 import { textHash } from '../trust.ts'
-import { needsPosix } from '../../../test/support/needs.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { needsPosix } from '../../../test/support/suite/needs.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 const context: ExpandContext = {
   env: { TOKEN: 's3cret', EMPTY: '', MCP_INPUT_API_KEY: 'from-env', FORWARDED: 'f', PLACE: '/srv/data' },

@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { fileRoots } from './file-roots.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 function roots(command: string, ...args: string[]): string[] {
   const transport = { type: 'stdio' as const, command, args, env: {} }

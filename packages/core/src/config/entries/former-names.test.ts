@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest'
 import type { DiscoveredServers, ServerDefinition } from './server-definition.ts'
 import { FormerNames } from './former-names.ts'
 import { withFileLock } from '../../util/files/file-lock.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 const entry = (name: string, command = 'github-server', env = {}): ServerDefinition => ({
   name,

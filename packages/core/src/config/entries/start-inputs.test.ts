@@ -3,7 +3,7 @@ import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import type { ServerDefinition } from './server-definition.ts'
 import { startInputs } from './start-inputs.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 let home: string
 beforeEach(() => {

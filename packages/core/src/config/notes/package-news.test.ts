@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { VERSION } from '../../util/version.ts'
 import { PackageNews } from '../../bridge/cells/cell-news.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 it('a result says once that another version has been installed, whatever leads to it', () => {
   const folder = newFolder()

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { needsPosix } from '../../../test/support/suite/needs.ts'
 import { processContext } from './client-context.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 it('a folder that this user may not enter, such as the one of root after su, is no project: the home folder is', () => {
   needsPosix('Windows has no modes')

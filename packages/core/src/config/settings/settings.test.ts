@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { needsPosix } from '../../../test/support/suite/needs.ts'
 import { BridgeError } from '../../errors.ts'
 import { stateFolder } from './state-folder.ts'
 import { readSettings, SETTING_GROUPS, SETTINGS } from './settings.ts'

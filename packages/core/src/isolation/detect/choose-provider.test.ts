@@ -5,7 +5,7 @@ import { SILENT } from '../../util/log.ts'
 import { chooseProvider, forgetFailures, prepareAhead } from './choose-provider.ts'
 import type { FoundProvider } from './detect.ts'
 import type { Provider, ProviderName } from '../provider.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 const fake = (name: ProviderName, prepare: () => Promise<void> = async () => {}): Provider => ({
   name,

@@ -7,8 +7,8 @@ import { SILENT } from '../../util/log.ts'
 import { findProvider } from './detect.ts'
 import type { Candidate } from '../provider.ts'
 import { type KeptChoice, RememberedChoice } from './remembered-choice.ts'
-import { needsPosix } from '../../../test/support/needs.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { needsPosix } from '../../../test/support/suite/needs.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 let folder: string
 beforeEach(() => {

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { needsRoot } from '../../../test/support/needs.ts'
+import { needsRoot } from '../../../test/support/suite/needs.ts'
 import { letOthersRead, makeReadableFolder } from './let-others-through.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 it("root's sandboxes can read what root makes for them, whatever the umask", async () => {
   needsRoot('the sandboxes of other users run as these users')

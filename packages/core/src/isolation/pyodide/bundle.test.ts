@@ -4,8 +4,8 @@ import { basename, join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ensureBundle, findDamagedBundle, type BundleOptions } from './bundle.ts'
 import { packFiles } from './packed-files.ts'
-import { needsPosix, needsRoot } from '../../../test/support/needs.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { needsPosix, needsRoot } from '../../../test/support/suite/needs.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 let cacheFolder: string
 let kernelFolder: string

@@ -5,8 +5,8 @@ import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ARTIFACT_LIMITS, ArtifactStore, artifactUri, parseArtifactUri } from './artifact-store.ts'
 import { unwritable } from '../files/versioned-folders.ts'
 import { fileStore } from '../files/file-store.ts'
-import { needsLinux, needsPosix, needsProgram, needsRoot, skip } from '../../../test/support/needs.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { needsLinux, needsPosix, needsProgram, needsRoot, skip } from '../../../test/support/suite/needs.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 let folder: string
 let store: ArtifactStore

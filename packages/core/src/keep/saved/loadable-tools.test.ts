@@ -9,7 +9,7 @@ import { LoadableTools } from './loadable-tools.ts'
 import type { SavedTool } from './saved-tool.ts'
 import { SavedToolStore } from './saved-tool-store.ts'
 import { fileStore } from '../files/file-store.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 let folder: string
 let store: SavedToolStore

@@ -2,8 +2,8 @@
 // can hold up.
 import { devNull } from 'node:os'
 import { expect, it } from 'vitest'
-import { fixtureServer } from '../../../test/support/bridge-process.ts'
-import { openObserved } from '../../../test/support/observed-bridge.ts'
+import { fixtureServer } from '../../../test/support/bridges/bridge-process.ts'
+import { openObserved } from '../../../test/support/bridges/observed-bridge.ts'
 import { OpenRun } from './runs/open-run.ts'
 import { OpenRuns } from './runs/open-runs.ts'
 

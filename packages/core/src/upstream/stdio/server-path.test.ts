@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { needsPosix, needsProgram, needsRoot } from '../../../test/support/needs.ts'
+import { needsPosix, needsProgram, needsRoot } from '../../../test/support/suite/needs.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { serverPath, withServerPath } from './server-path.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 const DESKTOP = '/usr/bin:/bin:/usr/sbin:/sbin'
 const NODE = path.dirname(process.execPath)

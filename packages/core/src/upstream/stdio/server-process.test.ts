@@ -2,10 +2,10 @@ import type { ChildProcess } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { needsPosix, skip } from '../../../test/support/needs.ts'
+import { needsPosix, skip } from '../../../test/support/suite/needs.ts'
 import { processContext } from '../../config/settings/client-context.ts'
 import { scriptLine, spawnServer } from './server-process.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 it('a missing command is reported as such where a folder of the PATH may not be entered', async () => {
   needsPosix('Windows finds programs itself')

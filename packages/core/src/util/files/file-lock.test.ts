@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:f
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { withFileLock } from './file-lock.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 async function lockFile(): Promise<string> {
   const folder = newFolder()

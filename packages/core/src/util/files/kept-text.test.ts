@@ -2,7 +2,7 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { keepText, readKeptText } from './kept-text.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 it('a hundred texts of a folder are kept: those that were written last', () => {
   const parent = newFolder()

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { ownTemporaryFolder } from './private-folder.ts'
-import { needsPosix } from '../../../test/support/needs.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { needsPosix } from '../../../test/support/suite/needs.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 function emptyTemporary(): string {
   needsPosix('Windows has no modes')

@@ -4,8 +4,8 @@ import { statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isOwnFolderSync, makePrivateFolder, makePrivateFolderSync } from './private-folder.ts'
-import { needsLinux, needsPosix } from '../../../test/support/needs.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { needsLinux, needsPosix } from '../../../test/support/suite/needs.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 const modeOf = (folder: string): number => statSync(folder).mode & 0o777
 

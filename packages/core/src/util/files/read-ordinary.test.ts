@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { needsPosix } from '../../../test/support/suite/needs.ts'
 import { readOrdinary, readOrdinarySync } from './read-ordinary.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 it.each([
   ['asynchronously', readOrdinary],

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileS
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { findPlaces, findPrograms, isStub } from './find-program.ts'
-import { needsLinux, needsPosix } from '../../../test/support/needs.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { needsLinux, needsPosix } from '../../../test/support/suite/needs.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 it('programs are found in the order of PATH, each once', () => {
   needsPosix('Windows finds programs by their extension')

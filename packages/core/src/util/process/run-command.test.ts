@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it, vi } from 'vitest'
-import { runningProcesses, until } from '../../../test/support/processes.ts'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { runningProcesses, until } from '../../../test/support/machine/processes.ts'
+import { needsPosix } from '../../../test/support/suite/needs.ts'
 import { runCommand } from './run-command.ts'
 
 const MODULE = new URL('run-command.ts', import.meta.url).href

@@ -3,14 +3,14 @@ import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { needsPosix } from '../../../test/support/needs.ts'
+import { needsPosix } from '../../../test/support/suite/needs.ts'
 import { StdioProcess } from '../../isolation/local/stdio-process.ts'
 import { withHelpersHeaders } from '@sandbridge/remote/headers-helper.ts'
 import { spawnServer } from '../../upstream/stdio/server-process.ts'
 import { foundProgram } from './find-program.ts'
 import { groupExists, signalTree, trackGroup, untrackGroup } from './process-group.ts'
 import { runCommand } from './run-command.ts'
-import { newFolder } from '../../../test/support/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 vi.mock('node:child_process', { spy: true })
 

@@ -1,5 +1,5 @@
 // Estimates the tokens of a text by a tenth of o200k_base's, greedily: at most 10 % too low, on ordinary text 90 % too
-// high (see its test). Linear. scripts/choose-tokens.mjs selects the tokens. Pure.
+// high (see its test). Linear. scripts/write/choose-tokens.mjs selects the tokens. Pure.
 import COMMON_TOKENS from './common-tokens.json' with { type: 'json' }
 
 // Each is built at first use, which takes some milliseconds.

@@ -1,0 +1,85 @@
+// `npm run check:packages`: what layers.txt cannot say. A package imports the core, and others only where MAY says so;
+// the core imports no package; packages/sandbridge may import all; each imports only dependencies that its package.json
+// names. The core has few doors, and each is used. Prints how many files it looked at and what it found. Exit code 1
+// when it found anything, or no file.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import path from 'node:path'
+
+const ROOT = path.join(import.meta.dirname, '../..')
+/** Which package uses which other one when the program runs. Tests may use any. */
+const MAY = {
+  direct: ['record'],
+  page: ['http', 'permissions', 'record'],
+  terminal: ['permissions'],
+  workflows: ['once', 'permissions', 'record', 'terminal'],
+  registry: ['remote'],
+  'sign-in': ['remote'],
+  bubblewrap: ['cell-packages', 'native'],
+  containers: ['cell-packages', 'native'],
+  kubernetes: ['native'],
+  jail: ['clients', 'containers'],
+}
+/** What the commands of packages share: any package may use it. */
+const SHARED = 'commands'
+/** The entries of the core's package.json, without that for tests. */
+const MAX_DOORS = 60
+const core = JSON.parse(readFileSync(path.join(ROOT, 'packages/core/package.json'), 'utf8'))
+const doors = Object.keys(core.exports).filter((door) => door !== './test/*')
+const used = new Set()
+const found =
+  doors.length > MAX_DOORS ? [`packages/core/package.json: ${doors.length} exports, at most ${MAX_DOORS}`] : []
+let looked = 0
+for (const name of readdirSync(path.join(ROOT, 'packages'))) {
+  const folder = path.join(ROOT, 'packages', name)
+  const { devDependencies = {}, dependencies = {} } = JSON.parse(
+    readFileSync(path.join(folder, 'package.json'), 'utf8'),
+  )
+  const declared = { ...dependencies, ...devDependencies }
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!/\.(ts|tsx|mjs)$/.test(file) || /(^|\/)node_modules\//.test(file)) continue
+    const whole = `packages/${name}/${file}`
+    looked += 1
+    const isTest = file.endsWith('.test.ts') || file.startsWith('test/') || file.endsWith('vitest.config.ts')
+    const text = readFileSync(path.join(folder, file), 'utf8')
+    for (const [, from, bare, lazy] of text.matchAll(
+      /^(?:import|export)\b[^'";]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm,
+    )) {
+      const spec = from ?? bare ?? lazy
+      if (spec.includes('$')) continue
+      if (spec.startsWith('.')) {
+        const target = path.posix.join(path.posix.dirname(whole), spec)
+        if (!target.startsWith(`packages/${name}/`) && !isTest) found.push(`${whole}: leaves its package by ${spec}`)
+        continue
+      }
+      const other = /^@sandbridge\/([\w-]+)/.exec(spec)?.[1]
+      if (other === 'core' && !isTest) used.add(spec.replace('@sandbridge/core', '.'))
+      if (other !== undefined) {
+        if (!existsSync(path.join(ROOT, 'packages', other)))
+          found.push(`${whole}: ${spec}, and there is no such package`)
+        if (name === 'core' && !isTest) found.push(`${whole}: the core imports ${spec}`)
+        if (
+          name !== 'core' &&
+          name !== 'sandbridge' &&
+          other !== 'core' &&
+          other !== name &&
+          other !== SHARED &&
+          !isTest &&
+          !MAY[name]?.includes(other)
+        )
+          found.push(`${whole}: ${name} may not import ${spec}`)
+        if (other === 'core' && spec.includes('/test/') && !isTest) found.push(`${whole}: the program imports ${spec}`)
+        continue
+      }
+      const dependency = /^(?:@[^/]+\/)?[^/]+/.exec(spec)?.[0]
+      const isTool = ['vitest', 'pyodide', 'rolldown', 'vite', 'playwright-core'].includes(dependency)
+      if (!spec.startsWith('node:') && !builtinModules.includes(dependency) && !isTool && !(dependency in declared))
+        found.push(`${whole}: ${dependency} is not in packages/${name}/package.json`)
+    }
+  }
+}
+for (const door of doors)
+  if (!used.has(door)) found.push(`packages/core/package.json: no package uses the export ${door}`)
+for (const line of found) process.stdout.write(`${line}\n`)
+process.stdout.write(`check:packages looked at ${looked} files and ${doors.length} doors\n`)
+process.exitCode = found.length > 0 || looked === 0 ? 1 : 0

@@ -1,0 +1,108 @@
+// Part of `npm run check:layers`: no circle of imports between files of src/ or of python/, no folder of src/ with too
+// many entries, few files outside of its rooms. Prints what it finds. Exit code 1 when there is anything.
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const CORE = 'packages/core/'
+const MAX_ENTRIES = 20
+const MAX_LOOSE = 3
+
+/**
+ * Files that import each other, types and lazy imports included: what two files need belongs to one of them or to a
+ * third.
+ * @param {Map<string, string>} files path → text, of TypeScript and Python
+ * @returns {string[][]} the files of each circle
+ */
+export function circles(files) {
+  const edges = new Map()
+  for (const [file, text] of files) {
+    const named = file.endsWith('.py') ? namedInPython(file, text) : namedInTypeScript(file, text)
+    edges.set(file, new Set(named.filter((target) => files.has(target) && target !== file)))
+  }
+  return componentsOf(edges).filter((component) => component.length > 1)
+}
+
+function namedInTypeScript(file, text) {
+  const statements = text.matchAll(
+    /^(?:import|export)\b[^'";]*?\bfrom\s+'(\.[^']+)'|^import\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
+  )
+  return [...statements].map(([, ...found]) => path.posix.join(path.posix.dirname(file), found.find(Boolean)))
+}
+
+/** `from ..api import errors` names both `api` and, if there is such a file, `api/errors`. */
+function namedInPython(file, text) {
+  const statements = text.matchAll(/^[ \t]*from (\.+)([\w.]*) import (?:\(([^)]*)\)|(.*))/gm)
+  return [...statements].flatMap(([, dots, module, inBrackets, onLine]) => {
+    const base = path.posix.join(path.posix.dirname(file), '../'.repeat(dots.length - 1), module.replaceAll('.', '/'))
+    const members = (inBrackets ?? onLine).split(',').map((name) => name.replace(/#.*|\bas\b.*/g, '').trim())
+    const modules = members.filter(Boolean).map((name) => path.posix.join(base, `${name}.py`))
+    // A package's own file stands for what is not a module of it.
+    return [...modules, `${base}.py`, ...(module === '' ? [] : [`${base}/__init__.py`])]
+  })
+}
+
+/** Tarjan's strongly connected components. */
+function componentsOf(edges) {
+  const index = new Map()
+  const lowest = new Map()
+  const stack = []
+  const found = []
+  const visit = (node) => {
+    index.set(node, index.size)
+    lowest.set(node, index.get(node))
+    stack.push(node)
+    for (const next of edges.get(node)) {
+      if (!index.has(next)) visit(next)
+      if (stack.includes(next)) lowest.set(node, Math.min(lowest.get(node), lowest.get(next)))
+    }
+    if (lowest.get(node) === index.get(node)) found.push(stack.splice(stack.indexOf(node)))
+  }
+  for (const node of edges.keys()) if (!index.has(node)) visit(node)
+  return found
+}
+
+/** @param {string[]} files paths, without tests. @returns {string[]} one sentence for each folder that is too full */
+export function crowded(files) {
+  const entries = new Map()
+  for (const file of files) {
+    const parts = file.split('/')
+    for (const [at, name] of parts.entries()) {
+      if (at === 0 || name === 'index.ts') continue
+      const folder = parts.slice(0, at).join('/')
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(name))
+    }
+  }
+  const loose = files.filter((file) => file.split('/').length === 2)
+  return [
+    ...[...entries]
+      .filter(([, { size }]) => size > MAX_ENTRIES)
+      .map(
+        ([folder, { size }]) =>
+          `${folder} has ${size} entries; at most ${MAX_ENTRIES}, not counting tests and its door`,
+      ),
+    ...(loose.length > MAX_LOOSE ? [`src/ has ${loose.length} files outside of its rooms: ${loose.join(', ')}`] : []),
+  ]
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const list = ['ls-files', '--cached', '--others', '--exclude-standard', 'packages/*/src/*', 'packages/core/python']
+  const listed = execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
+  // A file that was just deleted is still listed.
+  const names = listed.filter((file) => existsSync(path.join(root, file)))
+  const code = names.filter((file) => /\.(ts|py)$/.test(file) && !/\.test\.ts$|\/python\/tests\//.test(file))
+  const text = new Map(code.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]))
+  const found = [
+    ...circles(text).map((circle) => `a circle of imports: ${circle.toSorted().join(', ')}`),
+    ...crowded(
+      names
+        .filter((file) => file.startsWith(`${CORE}src/`) && !file.endsWith('.test.ts'))
+        .map((file) => file.slice(CORE.length)),
+    ),
+  ]
+  for (const line of found) process.stderr.write(`${line}\n`)
+  process.stdout.write(`${path.basename(process.argv[1])} looked at ${code.length} files\n`)
+  process.exitCode = found.length > 0 || code.length === 0 ? 1 : 0
+}
