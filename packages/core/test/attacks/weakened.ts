@@ -1,12 +1,12 @@
 // Sandboxes with one defence removed, to show that an attack works without it. Defences are removed from a copy of the
 // bundle by text replacement, because the product has no switch for them.
-import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { childArguments, nodeFlags, planMemory, underMemoryCap } from '../../src/isolation/pyodide/command.ts'
 import { readBuilt } from '../../src/isolation/pyodide/snapshot.ts'
 import { spawnSandbox } from '../../src/isolation/pyodide/spawn-sandbox.ts'
 import type { Sandbox } from '../../src/isolation/provider.ts'
-import { newFolder } from '../support/machine/new-folder.ts'
 
 interface Change {
   file: string
@@ -26,7 +26,7 @@ const memory = planMemory(512 << 20)
 
 /** A copy of a bundle with changes. Throws when a text to change is missing, so that no test passes by accident. */
 async function weakenedBundle(bundle: string, { changes = [], newSnapshot }: Weakening): Promise<string> {
-  const folder = newFolder()
+  const folder = await mkdtemp(join(tmpdir(), 'weakened-'))
   await cp(bundle, folder, { recursive: true })
   for (const { file, find, put } of changes) {
     const path = join(folder, file)

@@ -198,7 +198,7 @@ export class Resident {
           const { tooCostly } = lineCost(line, MAX_MESSAGE_STRUCTURE)
           if (socket.destroyed || tooCostly !== undefined) return void socket.destroy()
           const text = line.toString()
-          return inTurn(() => (client ? client.receive(text) : void early?.push(text)))
+          return client ? inTurn(() => client?.receive(text)) : void early?.push(text)
         }
         const said = readControl(line)
         if (said['ping'] === true) return void socket.write(controlLine({ pong: true }))

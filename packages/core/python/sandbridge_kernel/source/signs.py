@@ -39,7 +39,8 @@ def with_own_signs(text: str) -> Reading | None:
     at = 0
     while at < len(text):
         if text[at] == "#":
-            end = text.find("\n", at) if "\n" in text[at:] else len(text)
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
             made.append(text[at:end])
         elif string := STRING.match(text, at):
             end = string_end(text, string.end(), string[1])
