@@ -1,6 +1,7 @@
 // A bridge that only writes each kind of file it stores: writer.ts HOME PREFIX COUNT. Prints `ready`, `wrote` after the
 // first of each kind, and `done`.
 import path from 'node:path'
+import '@sandbridge/sandbridge/packages.ts'
 import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
 import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'

@@ -37,14 +37,11 @@ export function keepCompiledCode(): void {
   if (path.basename(bundle) !== 'dist') return
   const folder = path.join(cacheFolder({ env: process.env, home: homedir() }), 'code')
   const isUsable = isOwnFolderSync(folder)
-  let unsaved: Compiled[] = []
+  const unsaved: Compiled[] = []
   const save = (): void => saveCompiled(folder, unsaved)
-  const saveLast = (): void => {
-    save()
-    unsaved = []
-  }
+  const saveLast = (): void => saveCompiled(folder, unsaved.splice(0))
   const timers = [setTimeout(save, SAVE_AFTER_MS).unref(), setTimeout(saveLast, SAVE_AGAIN_AFTER_MS).unref()]
-  process.once('exit', saveLast)
+  process.once('exit', save)
 
   const load = (module: NodeModule, file: string): void => {
     const source = readFileSync(file)

@@ -76,13 +76,13 @@ export function testLanguages(
 
     promise('a bash cell is interrupted with all processes that it has started', async () => {
       const cells = await shared()
-      const running = bash(cells, 'kept=1; echo looping; sleep 600 | cat')
+      const running = bash(cells, 'kept=1; echo looping; tail -f /dev/null | cat')
       await cells.printed('looping')
       cells.kernel.interrupt()
       expect((await running).status).toBe('interrupted')
       await cells.run(NAMES_OF_PROCESSES)
       // The first process may not have noticed it yet.
-      while ((await cells.evaluate<string[]>('names_of_processes()')).includes('sleep'))
+      while ((await cells.evaluate<string[]>('names_of_processes()')).includes('tail'))
         await cells.run('import time; time.sleep(0.05)')
       expect((await bash(cells, 'echo "kept $kept"')).output).toBe('kept 1\n')
     })

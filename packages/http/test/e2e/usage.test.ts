@@ -51,7 +51,7 @@ it.each([
   [['servers', '--jsno'], '(Did you mean --json?)'],
   [['exec', '--sever', 'x'], '(Did you mean --servers?)'],
   [['--htpt', '1'], '(Did you mean --http?)'],
-  [['search'], "missing required argument 'wording'"],
+  [['search'], "missing required argument 'query'"],
   [['doctor', 'now'], 'too many arguments'],
   [['completion', 'tcsh'], 'Shells: bash, zsh, fish'],
 ])('sandbridge exits with 2 after a mistake, and suggests what was meant: %j', async (args, expected) => {

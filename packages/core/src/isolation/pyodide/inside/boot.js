@@ -35,7 +35,7 @@
   // Other sandboxes load these on demand from compiled files. Here there are no compiled files, and compiling one costs
   // a cell tens of milliseconds.
   const KERNEL =
-    'import sandbridge_kernel.pyodide_main, sandbridge_kernel.run.projects, sandbridge_kernel.run.checkpoint, sandbridge_kernel.languages, sandbridge_kernel.javascript.cell, sandbridge_kernel.javascript.quickjs, sandbridge_kernel.failure.program_hints, sandbridge_kernel.source.repairs, sandbridge_kernel.data.rows, ' +
+    'import sandbridge_kernel.pyodide_main, sandbridge_kernel.run.projects, sandbridge_kernel.run.checkpoint, sandbridge_kernel.languages, sandbridge_kernel.run.ipython_shell, sandbridge_kernel.javascript.cell, sandbridge_kernel.javascript.quickjs, sandbridge_kernel.failure.program_hints, sandbridge_kernel.source.repairs, sandbridge_kernel.data.rows, ' +
     'sandbridge_kernel.source.cell_function, sandbridge_kernel.api.complete\n'
 
   // Removes everything that leads from Python to JavaScript before the heap becomes the snapshot: the finder with its
