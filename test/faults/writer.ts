@@ -1,7 +1,6 @@
 // A bridge that only writes each kind of file it stores: writer.ts HOME PREFIX COUNT. Prints `ready`, `wrote` after the
 // first of each kind, and `done`.
 import path from 'node:path'
-import '@sandbridge/sandbridge/packages.ts'
 import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
 import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
@@ -9,6 +8,7 @@ import { createTrustStore } from '../../packages/core/src/config/trust.ts'
 import { createLog } from '../../packages/core/src/util/log.ts'
 import { settingsEnv } from './kept.ts'
 
+await import('@sandbridge/sandbridge/packages.ts')
 const [home, prefix, count] = [process.argv[2]!, process.argv[3]!, Number(process.argv[4])]
 const settings = readSettings(settingsEnv(home), { home })
 const made = await Bridge.open(
