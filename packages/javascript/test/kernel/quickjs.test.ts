@@ -10,7 +10,7 @@ let kernel: Driver
 let fetched = 0
 let files: Record<string, string>
 
-/** A cell that never ended: on a machine with several times more to do than it can, an interrupt in a timer can be lost. */
+/** A cell never ended: on a machine with far too much to do, an interrupt in a timer can be lost. */
 let isStuck = false
 
 const provider = makeProvider('pyodide')
