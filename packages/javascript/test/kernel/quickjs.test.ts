@@ -10,7 +10,7 @@ let kernel: Driver
 let fetched = 0
 let files: Record<string, string>
 
-/** A cell never ended: on a machine with far too much to do, an interrupt in a timer can be lost. */
+/** A cell never ended: its kernel is of no use to the next test. */
 let isStuck = false
 
 const provider = makeProvider('pyodide')

@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import asyncio
 import selectors
+from _thread import get_ident
 from asyncio import base_events, events
 from typing import TYPE_CHECKING
 
 from ..wire.spin import Spin
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextvars import Context
+    from typing import Any
+
     from ..show.output import Output
     from ..wire.channel import Channel
     from ..wire.port import Port
@@ -117,6 +122,16 @@ class DeviceLoop(_WaitsInPlace):
     def __init__(self, port: Port, channel: Channel, output: Output, interrupts: Interrupts) -> None:
         super().__init__()
         self._selector = _DeviceSelector(port, channel, _Guard(channel, output, interrupts))
+        self._interrupts = interrupts
+
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:  # type: ignore[override]
+        """An interrupt waits for its end: inside, it would take a task's next step away, and the task would wait for ever."""
+        me = get_ident()
+        self._interrupts.enter(me)
+        try:
+            return super().call_soon(callback, *args, context=context)
+        finally:
+            self._interrupts.leave(me)
 
     def _process_events(self, event_list: object) -> None:
         pass
