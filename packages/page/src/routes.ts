@@ -41,12 +41,6 @@ function parsed<T>(schema: z.ZodType<T>, params: unknown): T {
 
 const SEARCH_LIMIT = 20
 
-/** Whose servers the page shows, where clients of several folders share this bridge. */
-export interface PageFolders {
-  folder: string | undefined
-  folders: string[]
-}
-
 /** It becomes a file name. */
 const questionId = z.string().regex(/^[0-9a-f]{16}$/)
 const version = z.coerce.number().int().optional()
@@ -73,11 +67,6 @@ export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
       return serverDetails(servers, name)
     }),
     post('server/sign-in', server, ({ name }) => signInTo(bridge, name)),
-    get('folders', z.object({}), (): PageFolders => bridge.page.folders),
-    post('folder', z.object({ folder: nameParam }), async ({ folder }) => {
-      if (await bridge.page.showFolder(folder)) return bridge.page.folders
-      throw new BridgeError('TOOL_ARGUMENTS_INVALID', 'No connected client uses this folder', { hint: '' })
-    }),
     get('search', z.object({ query: z.string() }), async ({ query }) => {
       const { catalog } = (await bridge.page.servers()).connected
       const hits = await catalog.searchWithReasons(query, {

@@ -48,20 +48,6 @@ export class BridgePage {
     await before?.close()
   }
 
-  /** The folders of all tenants, and the one whose servers it shows. */
-  get folders(): { folder: string; folders: string[] } {
-    const folders = new Set(this.#options.tenants.contexts().map(({ cwd }) => cwd))
-    return { folder: this.tenant.context.cwd, folders: [...folders].toSorted() }
-  }
-
-  /** Shows and uses the servers of a tenant in this folder. @returns whether one is there */
-  async showFolder(folder: string): Promise<boolean> {
-    const { tenants, log } = this.#options
-    const context = tenants.contextIn(folder)
-    if (context) await this.showServersOf(tenants.connect(context, log))
-    return context !== undefined
-  }
-
   async close(): Promise<void> {
     await this.#served?.catch(() => {})
     this.service?.close()

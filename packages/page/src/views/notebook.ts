@@ -27,7 +27,7 @@ export class Notebook {
 
   /** The page's own session, which belongs to no conversation. */
   get own(): Session {
-    const folder = this.#bridge.page.folders.folder
+    const folder = this.#bridge.page.tenant.context.cwd
     const own = this.#own.get(folder) ?? this.#bridge.sessions.open(this.#bridge.page.tenant)
     this.#own.set(folder, own)
     return own

@@ -151,7 +151,7 @@ it('a program that holds more connections open than there may be does not lock t
   const child = spawn(process.execPath, ['-e', strangers])
   onTestFinished(() => void child.kill())
   await once(child.stdout, 'data')
-  for (let attempt = 0; attempt < 5; attempt += 1) expect((await send('/ui/api/folders', { headers })).status).toBe(200)
+  for (let attempt = 0; attempt < 5; attempt += 1) expect((await send('/ui/api/servers', { headers })).status).toBe(200)
 })
 
 it.each([

@@ -10,7 +10,7 @@ export async function takeKey(): Promise<void> {
   if (key === undefined) return
   history.replaceState(null, '', `${location.pathname}#/${view}`)
   const isRefused = (): Promise<boolean> =>
-    requestWith(key, 'folders').then(
+    requestWith(key, 'servers').then(
       ({ status }) => status === 401,
       () => false,
     )

@@ -121,15 +121,6 @@ export class Tenants {
     return tenant
   }
 
-  /** What a tenant of this folder brings; of several, that of the newest. */
-  contextIn(folder: string): ClientContext | undefined {
-    return this.contexts().findLast(({ cwd }) => cwd === folder)
-  }
-
-  contexts(): ClientContext[] {
-    return Array.from(this.#all, ({ context }) => context)
-  }
-
   /** All tenants that have servers of their own, as far as these are open. */
   *opened() {
     for (const { opened } of this.#all) if (opened) yield opened.connected

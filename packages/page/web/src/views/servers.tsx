@@ -4,7 +4,6 @@ import { useEffect, useState } from 'preact/hooks'
 import { visible, visibleInline } from '@sandbridge/core/util/text'
 import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/views/server-views.ts'
 import { coloured } from '../parts/code.tsx'
-import { FolderChoice } from '../parts/folder-choice.tsx'
 import { Status } from '../parts/status.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
@@ -15,15 +14,13 @@ import { Problem, Words } from '../parts/problem.tsx'
 
 export function Servers({ name }: { name: string | undefined }): JSX.Element {
   const { serverChanges } = useStore()
-  const [folders, setFolders] = useState(0)
-  const { value, error } = useAnswer<ServerListView>('servers', {}, `${serverChanges} ${folders}`)
+  const { value, error } = useAnswer<ServerListView>('servers', {}, serverChanges)
   const servers = value?.servers ?? []
   const tokens = servers.reduce((sum, one) => sum + one.tokens, 0)
   return (
     <View
       title="Servers"
       about={`${plural(servers.length, 'server')} · about ${short(tokens)} tokens if a model had to read all their tools`}
-      choice={<FolderChoice onChange={() => setFolders(folders + 1)} />}
       error={error}
     >
       {value?.notes.map((note) => (
@@ -43,7 +40,7 @@ export function Servers({ name }: { name: string | undefined }): JSX.Element {
         {name === undefined ? (
           <p class="hint">Choose a server to see its tools.</p>
         ) : (
-          <ServerDetails key={`${name} ${folders}`} name={name} changes={serverChanges} />
+          <ServerDetails key={name} name={name} changes={serverChanges} />
         )}
       </div>
     </View>
