@@ -26,6 +26,7 @@ def serve() -> None:
     _remove_javascript()
     port = DevicePort()
     interrupts, channel, output, capture = kernel.connect(port)
+    interrupts.put_back = port.put_back
 
     def new_loop() -> DeviceLoop:
         return DeviceLoop(port, channel, output, interrupts)

@@ -15,7 +15,6 @@ from .data import unparsed
 from .failure import caught_hints, tracebacks
 from .failure.hints import TOLD, of_stderr
 from .run import cell, cell_loop, kept_modules, unawaited
-from .run.loop import LOOP_CODE, LOOP_FILES
 from .show import missing_glyphs, pictures
 from .show.display import Display
 from .source.static_check import StaticCheck
@@ -73,7 +72,6 @@ class Session:
         self._values: dict[int, object] = {}  # of the last cells, by number
         self._read_notes: list[str] = []  # how the cell was read, if not as it stands
         self._ends = math.inf  # when an interrupted cell has to be over
-        interrupts.loop_code, interrupts.loop_files = LOOP_CODE, LOOP_FILES
         self._ensure_loop()
 
     def run(self, number: int, source: str, with_json: bool = False, language: str = "python") -> DoneFrame:

@@ -9,11 +9,12 @@ from asyncio import events
 from functools import wraps
 from typing import TYPE_CHECKING
 
+from .interrupts import ASYNCIO
+
 if TYPE_CHECKING:
     from .interrupts import Interrupts
 
 _real = events.get_running_loop
-_ASYNCIO = events.__file__.rpartition("/")[0] + "/"
 
 
 def install(interrupts: Interrupts) -> None:
@@ -34,7 +35,7 @@ def install(interrupts: Interrupts) -> None:
 def _is_of_cell() -> bool:
     """True for a call by asyncio for a cell, and by a cell itself at its top level: its functions ask what runs."""
     frame = caller = sys._getframe(2)  # noqa: SLF001
-    while frame.f_back and frame.f_code.co_filename.startswith(_ASYNCIO):
+    while frame.f_back and frame.f_code.co_filename.startswith(ASYNCIO):
         frame = frame.f_back
     code = frame.f_code
     return code.co_filename.startswith("Cell ") and (frame is not caller or code.co_name == "<module>")

@@ -1,9 +1,11 @@
 """Decides when a 0x03 from the bridge becomes a KeyboardInterrupt in the running cell. Never inside the kernel's own
-bookkeeping (half a frame written: these sections are Gates), nor inside an event loop's (a task would be lost)."""
+bookkeeping (half a frame written: these sections are Gates), nor in asyncio's own code: there it would take away the
+next step of a task, which would then wait for ever."""
 
 from __future__ import annotations
 
 from _thread import allocate_lock, get_ident
+from asyncio import events
 from collections import deque
 from sys import _getframe, getrecursionlimit, version_info
 from typing import TYPE_CHECKING
@@ -11,10 +13,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
-    from types import CodeType, FrameType
+    from types import FrameType
     from typing import Any
 
     _Handler = Callable[[int, FrameType | None], Any]
+
+ASYNCIO = events.Handle._run.__code__.co_filename.rpartition("/")[0] + "/"  # noqa: SLF001
+_PHASES = 50  # Pyodide looks for an interrupt each time that it has seen so many calls and jumps
 
 
 class Interrupts:
@@ -27,10 +32,10 @@ class Interrupts:
         self.raised = False  # an interrupt was raised since this was set to False
         # The cell's own signal handlers, deferred because their signals arrived inside a gate.
         self._deferred: deque[tuple[_Handler, int, FrameType | None]] = deque()
-        # The session's event loop, its code, and the files of event loop code. Set by the session.
-        self.loop: asyncio.AbstractEventLoop | None = None
-        self.loop_code: frozenset[CodeType] = frozenset()
-        self.loop_files: tuple[str, ...] = ()
+        self.loop: asyncio.AbstractEventLoop | None = None  # the session's
+        # Makes the signal of an interrupt come again. Without it, a thread asks `is_pending` and sends one.
+        self.put_back: Callable[[], object] | None = None
+        self._phase = 0
 
     def arm(self) -> None:
         """A cell starts: interrupts now apply to it, including one that arrived after its `run` frame."""
@@ -50,29 +55,36 @@ class Interrupts:
         """An interrupt has arrived. Ignored if no cell is running."""
         self._pending = self._pending or self._armed
 
+    @property
+    def is_pending(self) -> bool:
+        """True if an interrupt waits for a place where it can be raised in the running cell."""
+        return self._pending and self._armed
+
     def handle(self, frame: FrameType | None, take_in: Callable[[], None] | None = None) -> None:
-        """The work of a signal handler: process input, then raise a pending interrupt, unless `frame`, the interrupted code, is a
-        loop at work. The session's soon reaches its select, where nothing can be lost; another runs a callback."""
+        """The work of a signal handler: process input, then raise a pending interrupt, unless `frame`, the interrupted code, is
+        asyncio's. A later signal then finds other code: the select of a loop, or code that asyncio has called."""
         nested, self._handling = self._handling, True
         try:
             if take_in:
                 take_in()
-            loop = self._loop_at_work(frame)
-            if loop is not None and loop is not self.loop and self._pending and self._armed:
-                loop.call_soon_threadsafe(self.check)
-            if nested or loop is not None:
+            if nested or (frame is not None and frame.f_code.co_filename.startswith(ASYNCIO)):
+                if self.is_pending:
+                    self._put_off()
                 return
         finally:
             self._handling = nested
         self.check()
 
-    def _loop_at_work(self, frame: FrameType | None) -> asyncio.AbstractEventLoop | None:
-        # Down the stack: code that an event loop called may never return to its select, so do not wait for that.
-        while frame is not None and frame.f_code.co_filename in self.loop_files:
-            if frame.f_code in self.loop_code:
-                return frame.f_locals.get("self")
-            frame = frame.f_back
-        return None
+    def _put_off(self) -> None:
+        if self.put_back:
+            # Not at the same place of the code each time: a loop in it could repeat with the same period.
+            self._phase = (self._phase + 1) % _PHASES
+            for _ in range(self._phase):
+                pass
+            self._pending = False  # the next signal brings it
+            self.put_back()
+        elif (loop := events._get_running_loop()) is not None and loop is not self.loop:  # noqa: SLF001
+            loop.call_soon_threadsafe(self.check)  # a loop of the cell does not check in its select
 
     def check(self) -> None:
         """Raise the pending interrupt, if it can be raised here."""

@@ -1,21 +1,16 @@
 """The session's event loop, kept from cell to cell: a selector loop, or in Pyodide one that waits on the channel's
-device. Both send printed text before they block, and raise interrupts that arrived inside the loop's own code."""
+device. Both send printed text before they block, and raise interrupts that arrived inside asyncio's code."""
 
 from __future__ import annotations
 
 import asyncio
 import selectors
-from _thread import get_ident
-from asyncio import base_events, events
+from asyncio import base_events
 from typing import TYPE_CHECKING
 
 from ..wire.spin import Spin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextvars import Context
-    from typing import Any
-
     from ..show.output import Output
     from ..wire.channel import Channel
     from ..wire.port import Port
@@ -122,28 +117,9 @@ class DeviceLoop(_WaitsInPlace):
     def __init__(self, port: Port, channel: Channel, output: Output, interrupts: Interrupts) -> None:
         super().__init__()
         self._selector = _DeviceSelector(port, channel, _Guard(channel, output, interrupts))
-        self._interrupts = interrupts
-
-    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:  # type: ignore[override]
-        """An interrupt waits for its end: inside, it would take a task's next step away, and the task would wait for ever."""
-        me = get_ident()
-        self._interrupts.enter(me)
-        try:
-            return super().call_soon(callback, *args, context=context)
-        finally:
-            self._interrupts.leave(me)
 
     def _process_events(self, event_list: object) -> None:
         pass
 
     def _write_to_self(self) -> None:
         pass  # there is one thread, which does not wait in select while it adds a callback
-
-
-# Loop code in which a task may be in no queue, and the files of that code.
-_RUN_ONCE = base_events.BaseEventLoop._run_once.__code__  # type: ignore[attr-defined]  # noqa: SLF001
-_RUN = events.Handle._run.__code__  # noqa: SLF001
-LOOP_CODE = frozenset(
-    (_RUN_ONCE, base_events.BaseEventLoop.run_forever.__code__, base_events.BaseEventLoop.run_until_complete.__code__)
-)
-LOOP_FILES = (_RUN_ONCE.co_filename, _RUN.co_filename)

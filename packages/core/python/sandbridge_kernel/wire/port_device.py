@@ -26,6 +26,10 @@ class DevicePort:
             pass
         return True
 
+    def put_back(self) -> None:
+        """Make the signal of an interrupt come again, which cannot be raised yet."""
+        _write(self._waits, b"!")
+
     def announce(self, on: bool) -> None:
         pass  # there is one thread
 
