@@ -26,6 +26,8 @@ const BUSY = {
   'a loop after an await': 'import asyncio\nawait asyncio.sleep(0)\nwhile True: pass',
   'endless awaiting': 'import asyncio\nwhile True: await asyncio.sleep(0)',
   'asyncio.run': 'import asyncio\nasyncio.run(asyncio.sleep(600))',
+  'a loop of calls of asyncio':
+    'import asyncio\nloop = asyncio.get_event_loop()\nwhile True: loop.call_later(9, int).cancel()',
   'a call that is awaited': 'await mcp_github.create_issue()',
   'a blocking call': `runtime.call_tool_sync('github', 'create_issue')`,
   'a blocking call in a running loop': `import asyncio\nawait asyncio.sleep(0)\nruntime.call_tool_sync('github', 'x')`,

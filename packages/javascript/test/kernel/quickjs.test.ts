@@ -1,6 +1,6 @@
 // @module-tag whole: it starts embedded sandboxes; javascript.test.ts asks the same of Node
 // This file verifies JavaScript cells of the embedded sandbox over bare frames: QuickJS instead of Node.
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { languageFiles } from '../../src/language-files.ts'
 import { makeProvider } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { Driver, GITHUB, type RunOptions } from '@sandbridge/core/test/kernel/drive.ts'
@@ -10,31 +10,17 @@ let kernel: Driver
 let fetched = 0
 let files: Record<string, string>
 
-/** A cell never ended: its kernel is of no use to the next test. */
-let isStuck = false
-
-const provider = makeProvider('pyodide')
-const start = async (): Promise<void> => {
-  kernel = new Driver(await provider.start({ memoryBytes: 512 << 20 }))
-  await kernel.ready()
-  isStuck = false
-}
-vi.setConfig({ testTimeout: 30_000 })
 beforeAll(async () => {
+  const provider = makeProvider('pyodide')
   files = await languageFiles('javascript', 'embedded')
   await provider.prepare()
-  await start()
+  kernel = new Driver(await provider.start({ memoryBytes: 512 << 20 }))
+  await kernel.ready()
 }, 300_000)
-beforeEach(async () => {
-  if (!isStuck) return
-  await kernel.sandbox.dispose()
-  await start()
-})
 afterAll(() => kernel.sandbox.dispose())
 
-const js = async (code: string, options: RunOptions = {}) => {
-  isStuck = true
-  const outcome = await kernel.run(code, {
+const js = (code: string, options: RunOptions = {}) =>
+  kernel.run(code, {
     language: 'javascript',
     ...options,
     onCall: (call) => {
@@ -44,9 +30,6 @@ const js = async (code: string, options: RunOptions = {}) => {
       return { value: files }
     },
   })
-  isStuck = false
-  return outcome
-}
 
 const value = async (code: string, options?: RunOptions) => {
   const { status, value: shown, error } = await js(code, options)

@@ -1,9 +1,11 @@
 """Decides when a 0x03 from the bridge becomes a KeyboardInterrupt in the running cell. Never inside the kernel's own
 bookkeeping (half a frame written: these sections are Gates), nor in asyncio's own code: there it would take away the
-next step of a task, which would then wait for ever."""
+next step of a task, which would then wait for ever. Nor in what cleans up after objects: Python would ignore it."""
 
 from __future__ import annotations
 
+import _weakrefset
+import weakref
 from _thread import allocate_lock, get_ident
 from asyncio import events
 from collections import deque
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     _Handler = Callable[[int, FrameType | None], Any]
 
 ASYNCIO = events.Handle._run.__code__.co_filename.rpartition("/")[0] + "/"  # noqa: SLF001
+_NEVER_IN = (
+    ASYNCIO,
+    *(one.__init__.__code__.co_filename for one in (_weakrefset.WeakSet, weakref.WeakValueDictionary)),
+)
 _PHASES = 50  # Pyodide looks for an interrupt each time that it has seen so many calls and jumps
 
 
@@ -62,12 +68,12 @@ class Interrupts:
 
     def handle(self, frame: FrameType | None, take_in: Callable[[], None] | None = None) -> None:
         """The work of a signal handler: process input, then raise a pending interrupt, unless `frame`, the interrupted code, is
-        asyncio's. A later signal then finds other code: the select of a loop, or code that asyncio has called."""
+        asyncio's or weakref's. A later signal then finds other code: the select of a loop, or code that asyncio has called."""
         nested, self._handling = self._handling, True
         try:
             if take_in:
                 take_in()
-            if nested or (frame is not None and frame.f_code.co_filename.startswith(ASYNCIO)):
+            if nested or (frame is not None and frame.f_code.co_filename.startswith(_NEVER_IN)):
                 if self.is_pending:
                     self._put_off()
                 return

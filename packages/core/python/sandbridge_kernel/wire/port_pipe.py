@@ -78,11 +78,10 @@ class PipePort:
             fcntl.fcntl(self.fd, fcntl.F_SETFL, self._flags | os.O_ASYNC if on else self._flags)
 
     def nudge(self) -> None:
-        """Called regularly by another thread: signal again if an interrupt could not be raised yet, or if there is unread input. A signal
-        that arrives just before the main thread blocks, in a lock or in a loop of the cell, is otherwise handled only when that returns."""
-        if self._interrupts.is_pending or (
-            not self._channel.waiting and select.select((self.fd,), (), (), 0)[0]
-        ):
+        """Called regularly by another thread: signal again if an interrupt could not be raised yet, or if there is unread
+        input. A signal that arrives just before the main thread blocks, in a lock or in a loop of the cell, is otherwise
+        handled only when that returns."""
+        if self._interrupts.is_pending or (not self._channel.waiting and select.select((self.fd,), (), (), 0)[0]):
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGIO)
 
     def is_unheard(self) -> bool:
