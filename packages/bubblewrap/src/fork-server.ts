@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { createByteTail } from '@sandbridge/core/util/bytes'
 import { withTimeout } from '@sandbridge/core/util/async'
-import { exitSignal, hasStreams, NO_MORE_FILES } from '@sandbridge/core/util/process'
+import { endFirst, exitSignal, hasStreams, NO_MORE_FILES } from '@sandbridge/core/util/process'
 import { type ForkedEnd, ForkedSandbox, type ForkedSandboxOptions } from './forked-sandbox.ts'
 import { readFile } from 'node:fs/promises'
 
@@ -72,6 +72,7 @@ export class ForkServer {
     const channels = Array.from({ length: FDS_EACH * slotCount }, () => 'pipe' as const)
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe', ...channels], detached: true })
     if (!hasStreams(child)) throw new Error(NO_MORE_FILES)
+    endFirst(child)
     this.#child = child
     this.slotCount = slotCount
     // Does not keep this program alive; only a sandbox does.

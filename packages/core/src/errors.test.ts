@@ -24,3 +24,15 @@ it('an error has its own hint, or the one of its code', () => {
   expect(new BridgeError('SESSION_LIMIT', 'm').hint).toBe(ERROR_CODES.SESSION_LIMIT.hint)
   expect(new BridgeError('SESSION_LIMIT', 'm', { hint: 'h' }).hint).toBe('h')
 })
+
+it.each([
+  ['spawn /bin/sh EAGAIN', /`ulimit -u`.*container/],
+  ['bwrap: Creating new namespace failed: Resource temporarily unavailable', /`ulimit -u`/],
+  ['#  node[9]: Assertion failed: uv_thread_create(t)', /`ulimit -u`/],
+  ['spawn bwrap EMFILE', /`ulimit -n`/],
+  ['it was killed by SIGKILL, perhaps because memory ran out', /container more memory/],
+  ['RangeError: WebAssembly.Memory(): could not allocate memory', /`ulimit -v unlimited`/],
+])('a sandbox that a limit of the system keeps from starting names that limit: %s', (message, hint) => {
+  expect(new BridgeError('SANDBOX_START_FAILED', message).hint).toMatch(hint)
+  expect(new BridgeError('SANDBOX_ENGINE_MISSING', message, { hint: 'h' }).hint).toBe('h')
+})

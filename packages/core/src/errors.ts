@@ -113,6 +113,23 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
+/** What to do where the system refuses a process, a file or memory, by the words of Node, Python and bubblewrap. */
+const SHORTAGES: [RegExp, string][] = [
+  [
+    /\bEAGAIN\b|Resource temporarily unavailable|can't start new thread|uv_thread_create/,
+    'This user or container may have no more processes and threads. Raise `ulimit -u`, or the limit of the container.',
+  ],
+  [/\bE[MN]FILE\b|[Tt]oo many open files|no more files can/, 'Allow more open files: `ulimit -n`.'],
+  [/memory ran out/, 'Give the machine or its container more memory, or end other programs.'],
+  // WebAssembly reserves addresses for all the memory that it may ever use.
+  [/WebAssembly\.Memory\(\): could not/, 'The address space is limited, or memory is short: `ulimit -v unlimited`.'],
+]
+
+/** What to do, if the message is about a limit of the system. */
+export function shortageHint(message: string): string | undefined {
+  return SHORTAGES.find(([sign]) => sign.test(message))?.[1]
+}
+
 /** Errors for requests that seem valid but fail anyway. */
 const UNEXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'SANDBOX_START_FAILED',
@@ -151,7 +168,8 @@ export class BridgeError extends Error {
   constructor(code: ErrorCode, message: string, options: BridgeErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.hint = options.hint ?? ERROR_CODES[code].hint
+    const shortage = code.startsWith('SANDBOX_') ? shortageHint(message) : undefined
+    this.hint = options.hint ?? shortage ?? ERROR_CODES[code].hint
     this.userHint = options.userHint
     this.data = options.data
     this.log = options.log

@@ -59,7 +59,9 @@ it('the fork server is started before the first sandbox is asked for', async () 
   const { provider, servers } = await forkingProvider()
   await until(() => servers().length > 0)
   const [ahead] = servers()
-  expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')
+  const cells = await startCells(provider)
+  // Where memory runs out, the system ends the sandbox rather than the bridge.
+  expect((await cells.run("int(open('/proc/self/oom_score_adj').read())")).value).toBe('1000')
   expect(servers().map(({ pid }) => pid)).toEqual([ahead!.pid])
 })
 
@@ -84,7 +86,7 @@ it('the fork server takes its sandboxes with it when it is killed, they say so, 
   const [server] = servers()
   process.kill(server!.pid, 'SIGKILL')
   const { exit } = await running
-  expect(describeExit(exit!)).toBe('it was killed by SIGKILL')
+  expect(describeExit(exit!)).toBe('it was killed by SIGKILL, perhaps because memory ran out')
   expect(exit?.detail).toContain('The process that it was forked from has ended')
   await until(() => !runningProcesses().some(({ command }) => command.includes(`id=${cells.kernel.sandbox.id} `)))
   expect((await (await startCells(provider)).run('1 + 1')).value).toBe('2')

@@ -101,7 +101,7 @@ export function testAccidents(
         ['import os\nos._exit(125)', 'its process exited with code 1'],
         [
           'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)',
-          'its Python was killed by SIGKILL from inside the sandbox',
+          'its Python was killed by SIGKILL from inside the sandbox, or because memory ran out',
         ],
         ['import ctypes\nctypes.string_at(0)', 'its Python was killed by SIGSEGV from inside the sandbox'],
       ]

@@ -15,6 +15,7 @@ import type {
 import type { LeftBehind, Sandbox, SandboxExit } from '../../isolation/provider.ts'
 import { letOthers, withTimeout } from '../../util/async/wait.ts'
 import { writeBatched } from '../../util/bytes/write-batched.ts'
+import { exitSignal } from '../../util/process/exit-signal.ts'
 import { type CallServer, OpenCalls, replyError } from './open-calls.ts'
 import { MAX_KEPT_BYTES, MAX_UNREAD_BYTES, ReplyRoom } from './reply-room.ts'
 
@@ -222,14 +223,18 @@ export function describeExit(exit: SandboxExit): string {
   if (exit.reason === 'disposed') return 'the bridge stopped it'
   if (exit.reason === 'left') return 'the bridge ended, and left it to the next one'
   if (exit.reason === 'engine-gone') return 'the container engine that ran it stopped, or the connection to it broke'
-  if (exit.reason === 'failed-to-start' && exit.code === null) return 'it did not start'
   if (exit.reason === 'evicted') return 'its cluster evicted it from its node'
   if (exit.reason === 'expired') return 'it reached the longest life that a sandbox of the cluster may have'
-  if (exit.reason === 'exited' && exit.signal) return `its Python was killed by ${exit.signal} from inside the sandbox`
+  const signal = exit.signal ?? (exit.reason === 'failed-to-start' ? exitSignal(exit.code) : null)
+  // The system ends a process by the same signal as a person or a cell does.
+  const memory = 'because memory ran out'
+  if (exit.reason === 'exited' && signal)
+    return `its Python was killed by ${signal} from inside the sandbox${signal === 'SIGKILL' ? `, or ${memory}` : ''}`
   // The embedded sandbox kills itself after Python exits; a shell around it reports that as a code.
   if (exit.reason === 'exited' && (exit.code === 137 || exit.code === null)) return 'Python exited'
-  if (exit.signal) return `it was killed by ${exit.signal}`
-  if (exit.reason === 'killed') return 'a process outside of the sandbox killed it'
+  if (signal) return `it was killed by ${signal}${signal === 'SIGKILL' ? `, perhaps ${memory}` : ''}`
+  if (exit.reason === 'killed') return `a process outside of the sandbox killed it, perhaps ${memory}`
+  if (exit.code === null) return 'it did not start'
   return `its process exited with code ${exit.code}`
 }
 

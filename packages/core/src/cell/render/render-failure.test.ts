@@ -17,6 +17,8 @@ describe('an error of the bridge', () => {
       isError: true,
       content: [{ type: 'text', text: 'sandbridge failed: oops' }],
     })
+    const files = renderFailure(new Error('EMFILE: too many open files'), { mode: 'compact', outputTokens: 6_000 })
+    expect(files.content).toMatchObject([{ text: expect.stringMatching(/\n.*`ulimit -n`/) as string }])
   })
 
   it.each(['x'.repeat(100_000), '報🚀"\\'.repeat(20_000), '\n'.repeat(100_000)])(

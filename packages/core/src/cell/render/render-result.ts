@@ -9,7 +9,7 @@ import { fromOthers, noticeLine } from './notice.ts'
 import { mapTexts } from '../../util/json/json.ts'
 import { shownText } from '../../util/text/terminal-text.ts'
 import type { Artifact } from '../../keep/saved/artifact-store.ts'
-import { BridgeError, messageOf } from '../../errors.ts'
+import { BridgeError, messageOf, shortageHint } from '../../errors.ts'
 
 type OutputMode = 'compact' | 'toon' | 'json'
 
@@ -315,7 +315,8 @@ export function renderFailure(
   const short = (text: string) => cutMiddle(fromOthers(text), share, () => '…')
   const isOurs = BridgeError.isInstance(error)
   const message = short(isOurs ? error.message : `sandbridge failed: ${messageOf(error)}`)
-  const hint = short([isOurs && error.hint, more].filter(Boolean).join(' ')) || undefined
+  const hint =
+    short([isOurs ? error.hint : shortageHint(messageOf(error)), more].filter(Boolean).join(' ')) || undefined
   const plain = hint === undefined ? message : `${message}\n${hint}`
   if (!isOurs) return { isError: true, content: [{ type: 'text', text: plain }] }
   const data = { status: 'error', error: { code: error.code, message, ...(hint !== undefined && { hint }) } }

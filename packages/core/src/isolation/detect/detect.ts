@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { BridgeError, messageOf } from '../../errors.ts'
+import { BridgeError, messageOf, shortageHint } from '../../errors.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
 import { shortFolder } from '../../util/net/unix-socket.ts'
@@ -112,7 +112,8 @@ export function probeProviders(
 /** Why it starts no sandbox, in words that name it: one sentence without a period. */
 export function whyNot(name: ProviderName, error: unknown): string {
   const said = errorOf(messageOf(error).replace(/^The sandbox did not start: /, ''))
-  const text = oneLine(said, MAX_REASON_CHARS).replace(/\.$/, '')
+  const hint = shortageHint(said)
+  const text = `${oneLine(said, MAX_REASON_CHARS)}${hint ? `. ${hint}` : ''}`.replace(/\.$/, '')
   return text.includes(name) ? text : `${name}: ${text}`
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { StdioProcess } from './stdio-process.ts'
@@ -40,3 +40,15 @@ it('a container that is still being created when its sandbox is ended is removed
   expect(existsSync(container)).toBe(false)
   expect((await sandbox.exited).reason).toBe('disposed')
 })
+
+it.runIf(process.platform === 'linux')(
+  'the system ends a sandbox rather than the bridge where memory runs out, but no engine’s command',
+  async () => {
+    const common = { id: 'x', command: 'cat', args: [], explain: () => ({ reason: 'exited', detail: '' }) as const }
+    const own = new StdioProcess({ ...common, provider: 'bubblewrap' })
+    const engines = new StdioProcess({ ...common, provider: 'podman', remove: async () => {} })
+    const score = ({ pid }: StdioProcess) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
+    expect([score(own), score(engines)]).toEqual([1000, Number(readFileSync('/proc/self/oom_score_adj', 'utf8'))])
+    await Promise.all([own.dispose(), engines.dispose()])
+  },
+)

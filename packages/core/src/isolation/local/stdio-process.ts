@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { foundProgram } from '../../util/process/find-program.ts'
-import { hasStreams, NO_MORE_FILES, signalTree } from '../../util/process/process-group.ts'
+import { endFirst, hasStreams, NO_MORE_FILES, signalTree } from '../../util/process/process-group.ts'
 import { messageOf } from '../../errors.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { withTimeout } from '../../util/async/wait.ts'
@@ -69,6 +69,8 @@ export class StdioProcess extends LocalSandbox {
       windowsHide: true,
     })
     if (!hasStreams(child)) throw new Error(NO_MORE_FILES)
+    // An engine's command is not the sandbox, and rootless podman may fail with that score.
+    if (!options.remove) endFirst(child)
     super({
       id: options.id,
       provider: options.provider,

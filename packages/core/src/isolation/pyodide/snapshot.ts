@@ -29,7 +29,8 @@ export async function readBuilt(process: Sandbox): Promise<Built> {
   )
   const end = lengths.reduce((sum, length) => sum + length, HEADER_BYTES)
   if (exit.code !== 0 || lengths[0] === 0 || all.length !== end) {
-    const detail = exit.detail.trim() || exit.reason
+    const ended = exit.signal === 'SIGKILL' ? 'it was killed by SIGKILL, perhaps because memory ran out' : exit.reason
+    const detail = exit.detail.trim() || ended
     throw new BridgeError('SANDBOX_START_FAILED', `The embedded Python could not be prepared: ${detail}`)
   }
   let at = HEADER_BYTES

@@ -42,22 +42,11 @@ export function spawnSandbox({ command, extraInput, user }: SandboxCommand): Std
 }
 
 const NATIVE_TRACE = /\s*-{3,} Native stack trace[^]*/
-/** What Node writes where a limit of the system ends it, and what to do. */
-const LIMITS: [RegExp, string][] = [
-  // WebAssembly reserves addresses for all the memory that it may ever use.
-  [
-    /WebAssembly\.Memory\(\): could not allocate/,
-    'The address space of this process is limited, or the machine is out of memory. Lift the limit: `ulimit -v unlimited`.',
-  ],
-  [/uv_thread_create/, 'This user may have no more processes and threads. Lift the limit: `ulimit -u`.'],
-]
 
 /** Describes the end. After Python exits, its process kills itself: that signal says nothing about the cell. */
 export function explainEnd(end: ProcessEnd): Explained {
   const reason = reasonOf(end)
-  const limit = LIMITS.find(([sign]) => sign.test(end.stderr))
-  const detail = `${end.stderr.replace(NATIVE_TRACE, '')}${limit ? `. ${limit[1]}` : ''}`
-  return { reason, detail, ...(reason === 'exited' && { signal: null }) }
+  return { reason, detail: end.stderr.replace(NATIVE_TRACE, ''), ...(reason === 'exited' && { signal: null }) }
 }
 
 /**

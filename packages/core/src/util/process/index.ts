@@ -3,7 +3,15 @@ export { environmentOf, mergedEnvironment } from './environment.ts'
 export { exitSignal } from './exit-signal.ts'
 export { commandEnvironment, findPlaces, findPrograms, foundProgram, realpathOr } from './find-program.ts'
 export { withUsualFolders } from './find-program.ts'
-export { endGroup, groupExists, hasStreams, NO_MORE_FILES, untrackGroup, watchGroups } from './process-group.ts'
+export {
+  endFirst,
+  endGroup,
+  groupExists,
+  hasStreams,
+  NO_MORE_FILES,
+  untrackGroup,
+  watchGroups,
+} from './process-group.ts'
 export { bootId, hostId, hostScope, isRunning, startTime, stillRuns, thisProcess } from './process-id.ts'
 export type { RecordedProcess } from './process-id.ts'
 export { processTree } from './process-tree-usage.ts'

@@ -1,6 +1,7 @@
 // Stops a child process and everything it started. On POSIX, spawn the child `detached`, so that it leads its own
 // process group. If the bridge exits in a way that still runs JavaScript, it kills the remaining groups.
 import { type ChildProcess, execFile, spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { foundProgram } from './find-program.ts'
 import { isRunning } from './process-id.ts'
 
@@ -19,6 +20,16 @@ export const NO_MORE_FILES = 'no more files can be opened'
 export function hasStreams(child: ChildProcess): boolean {
   child.on('error', () => {})
   return (child.stdio as unknown) !== undefined
+}
+
+/** Lets Linux, where memory runs out, end this child and what it starts rather than the bridge. */
+export function endFirst({ pid }: ChildProcess): void {
+  if (process.platform !== 'linux' || pid === undefined) return
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000')
+  } catch {
+    // It has ended, or belongs to another user.
+  }
 }
 
 /** Record a detached child's group, so that it is killed if the bridge exits without stopping it. */
