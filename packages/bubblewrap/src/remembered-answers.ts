@@ -4,7 +4,7 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { CommandResult } from '@sandbridge/core/util/process'
-import { isOwnFolderSync, makePrivateFolder, readOrdinaryText, replaceFile } from '@sandbridge/core/util/files'
+import { keepText, readKeptText } from '@sandbridge/core/util/files'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 /** Several Pythons, or several PATHs, give several entries. */
@@ -21,11 +21,11 @@ interface Entry {
  * Reads synchronously: the bridge loads its code meanwhile, and each asynchronous disk access would queue behind that.
  */
 export class RememberedAnswers {
-  readonly #folder: string
+  readonly #file: string
   #entries: Map<string, Entry> | undefined
 
   constructor(cacheDir: string) {
-    this.#folder = path.join(cacheDir, 'programs')
+    this.#file = path.join(cacheDir, 'programs', 'answers.json')
   }
 
   /**
@@ -46,8 +46,7 @@ export class RememberedAnswers {
     const known = entries.get(question)
     if (known?.file === file) return { code: 0, stdout: known.stdout, stderr: '', missing: false, isRemembered: true }
     const answer = await run()
-    if (answer.code === 0 && mayKeep(answer.stdout))
-      await this.#keep(entries, question, { file, stdout: answer.stdout })
+    if (answer.code === 0 && mayKeep(answer.stdout)) this.#keep(entries, question, { file, stdout: answer.stdout })
     return { ...answer, isRemembered: false }
   }
 
@@ -56,32 +55,22 @@ export class RememberedAnswers {
     this.#entries = new Map()
   }
 
+  /** The answers determine what is mounted in sandboxes. */
   #read(): Map<string, Entry> {
-    let kept: unknown
-    try {
-      // Only from the user's own folder: the answers determine what is mounted in sandboxes.
-      if (isOwnFolderSync(this.#folder)) kept = parseJson(readOrdinaryText(this.#file))
-    } catch {
-      // No file yet.
-    }
+    const kept = parseJson(readKeptText(this.#file) ?? '')
     if (!isRecord(kept)) return new Map()
     return new Map(Object.entries(kept).filter((entry): entry is [string, Entry] => isEntry(entry[1])))
   }
 
-  async #keep(entries: Map<string, Entry>, question: string, entry: Entry): Promise<void> {
+  #keep(entries: Map<string, Entry>, question: string, entry: Entry): void {
     entries.delete(question)
     entries.set(question, entry)
     const newest = [...entries].slice(-MAX_COUNT)
     try {
-      await makePrivateFolder(this.#folder)
-      await replaceFile(this.#file, JSON.stringify(Object.fromEntries(newest)))
+      keepText(this.#file, JSON.stringify(Object.fromEntries(newest)))
     } catch {
       // For example a read-only disk: the program is asked again next time.
     }
-  }
-
-  get #file(): string {
-    return path.join(this.#folder, 'answers.json')
   }
 }
 

@@ -80,7 +80,7 @@ describe('KernelPool', () => {
         return new FakeSandbox().ready()
       },
     }))
-    const passOver = async ({ name }: Provider) => {
+    const passOver = ({ name }: Provider) => {
       providers.shift()
       return `${name} failed.`
     }
@@ -104,7 +104,7 @@ describe('KernelPool', () => {
   })
 
   it('a provider that has started a sandbox is not passed over when another one fails', async () => {
-    const passOver = vi.fn<() => Promise<string>>(async () => 'never')
+    const passOver = vi.fn<() => string>(() => 'never')
     let startCount = 0
     const provider = {
       name: 'docker' as const,

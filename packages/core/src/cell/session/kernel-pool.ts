@@ -15,7 +15,7 @@ interface KernelPoolOptions {
   /** Called at first use, because looking for engines takes time. */
   provider: (onProgress: OnPreparing) => Promise<Provider>
   /** See `ProviderChoice`. */
-  passOver?: ((provider: Provider, error: unknown) => Promise<string | undefined>) | undefined
+  passOver?: ((provider: Provider, error: unknown) => string | undefined) | undefined
   limits: SandboxLimits
   /** Number of kernels to keep waiting; with two bounds, adapts to how fast sessions take them. */
   size: number | PoolBounds
@@ -223,7 +223,7 @@ export class KernelPool {
     try {
       return await this.#queue.run(() => this.#startIn(provider), options)
     } catch (error) {
-      const reason = await this.#whyPassedOver(provider, error)
+      const reason = this.#whyPassedOver(provider, error)
       if (reason === undefined) throw error
       this.#passedOver.add(reason)
       return this.#start(options)
@@ -255,7 +255,7 @@ export class KernelPool {
   }
 
   /** Undefined when the provider works, nothing else can be taken, or nobody waits any more. */
-  async #whyPassedOver(provider: Provider, error: unknown): Promise<string | undefined> {
+  #whyPassedOver(provider: Provider, error: unknown): string | undefined {
     const { passOver } = this.#options
     if (!passOver || this.#closed || this.#proven.has(provider) || !isStartFailure(error)) return undefined
     return passOver(provider, error)

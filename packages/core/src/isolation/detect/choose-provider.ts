@@ -3,7 +3,7 @@
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
 import { findProvider, type FoundProvider, whyNot } from './detect.ts'
-import { type FailedTrials, RememberedChoice, RememberedFailures } from './remembered-choice.ts'
+import { type FailedTrials, MachineMemory, type RememberedChoice } from './remembered-choice.ts'
 import type { Provider } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 
@@ -11,7 +11,7 @@ import { SharedPreparation } from '../shared-preparation.ts'
 export interface ProviderChoice {
   (onProgress?: (message: string) => void): Promise<FoundProvider>
   /** The first sandbox did not start: the next call returns another provider. @returns why; undefined without one */
-  passOver?: (provider: Provider, error: unknown) => Promise<string | undefined>
+  passOver?: (provider: Provider, error: unknown) => string | undefined
 }
 
 /** @param memory remembers what `auto` takes between starts @param find replaced in tests */
@@ -29,13 +29,13 @@ export function chooseProvider(
   })
   // After a failure, the next call tries again: the user may have fixed the cause.
   const choose: ProviderChoice = (onProgress) => choice.get(onProgress)
-  choose.passOver = async (provider, error) => {
+  choose.passOver = (provider, error) => {
     if (settings.runtime !== 'auto' || provider.name === 'pyodide') return undefined
     const reason = whyNot(provider.name, error)
     // Several of its sandboxes may have been started at once.
     if (found?.provider === provider) {
       log.warning('Sandbox provider passed over', { provider: provider.name, reason })
-      await failures.add(provider, found.verdict ?? '', reason, error)
+      failures.add(provider, found.verdict ?? '', reason, error)
       memory?.forget()
       found = undefined
       choice.forget()
@@ -55,31 +55,35 @@ export function prepareAhead(choice: ProviderChoice): void {
 /** What `auto` took in an earlier start with the same settings here. Undefined where that is not remembered. */
 export function rememberedChoice(settings: Settings): RememberedChoice | undefined {
   if (settings.runtime !== 'auto' || process.platform === 'win32') return undefined
-  return new RememberedChoice(settings.cacheDir, decisive(settings))
+  return new MachineMemory(settings.cacheDir, 'choice', decisive(settings))
 }
 
 /** Every sandbox of this machine may be tried again. */
 export function forgetFailures(settings: Settings): void {
-  new RememberedFailures(settings.cacheDir, decisive(settings)).forget()
+  failuresOf(settings).forget()
 }
 
 /** The providers that could start no sandbox, for this process and for later ones. */
 class Failures {
-  readonly #memory: RememberedFailures
+  readonly #memory: MachineMemory<FailedTrials>
   #known: FailedTrials | undefined
 
   constructor(settings: Settings) {
-    this.#memory = new RememberedFailures(settings.cacheDir, decisive(settings))
+    this.#memory = failuresOf(settings)
   }
 
   known(): FailedTrials {
     return (this.#known ??= this.#memory.read() ?? {})
   }
 
-  async add({ name }: Provider, verdict: string, reason: string, error: unknown): Promise<void> {
+  add({ name }: Provider, verdict: string, reason: string, error: unknown): void {
     this.#known = { ...this.known(), [name]: { verdict, reason } }
-    if (isLasting(error)) await this.#memory.keep(this.#known)
+    if (isLasting(error)) this.#memory.keep(this.#known)
   }
+}
+
+function failuresOf(settings: Settings): MachineMemory<FailedTrials> {
+  return new MachineMemory(settings.cacheDir, 'failed', decisive(settings))
 }
 
 /** Settings that determine whether a provider works. */

@@ -190,7 +190,7 @@ export async function findProvider(
       // `auto` skips an engine that has no image and cannot pull one.
       if (name !== 'pyodide') await provider.prepare(onProgress)
       log.info('Sandbox provider selected', { provider: name, verdict, passedOver })
-      if (!isPulling) await memory?.keep({ name, verdict, passedOver, refused: unprepared })
+      if (!isPulling) memory?.keep({ name, verdict, passedOver, refused: unprepared })
       return { provider, verdict, passedOver }
     } catch (error) {
       if (name === 'pyodide') throw withReasons(error, passedOver)

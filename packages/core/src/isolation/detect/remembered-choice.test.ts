@@ -6,7 +6,7 @@ import { readSettings } from '../../config/settings/settings.ts'
 import { SILENT } from '../../util/log.ts'
 import { findProvider } from './detect.ts'
 import type { Candidate } from '../provider.ts'
-import { type KeptChoice, RememberedChoice } from './remembered-choice.ts'
+import { type KeptChoice, MachineMemory } from './remembered-choice.ts'
 import { needsPosix } from '../../../test/support/suite/needs.ts'
 import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
@@ -16,7 +16,7 @@ beforeEach(() => {
   folder = newFolder()
 })
 
-const memory = (settings: unknown = 'settings') => new RememberedChoice(folder, settings)
+const memory = (settings: unknown = 'settings') => new MachineMemory<KeptChoice>(folder, 'choice', settings)
 const PYODIDE: KeptChoice = {
   name: 'pyodide',
   verdict: 'works',
@@ -25,31 +25,31 @@ const PYODIDE: KeptChoice = {
 }
 const keep = () => memory().keep(PYODIDE)
 
-it('a choice is remembered for the same settings', async () => {
-  await keep()
+it('a choice is remembered for the same settings', () => {
+  keep()
   expect(memory().read()).toEqual(PYODIDE)
   expect(memory('other settings').read()).toBeUndefined()
 })
 
-it('a choice is forgotten when an engine was installed or replaced, or leads elsewhere', async () => {
+it('a choice is forgotten when an engine was installed or replaced, or leads elsewhere', () => {
   const bin = path.join(folder, 'bin')
   mkdirSync(bin)
   vi.stubEnv('PATH', `${bin}:/usr/bin`)
-  await keep()
+  keep()
   writeFileSync(path.join(bin, 'podman'), '#!/bin/sh\n')
   chmodSync(path.join(bin, 'podman'), 0o755)
   expect(memory().read()).toBeUndefined()
-  await keep()
+  keep()
   expect(memory().read()).toBeDefined()
   writeFileSync(path.join(bin, 'podman'), '#!/bin/sh\nexit 1\n')
   expect(memory().read()).toBeUndefined()
-  await keep()
+  keep()
   vi.stubEnv('DOCKER_HOST', 'tcp://127.0.0.1:1')
   expect(memory().read()).toBeUndefined()
 })
 
-it('a choice is not read from a folder that others can write to, from a damaged file, or after a day', async () => {
-  await keep()
+it('a choice is not read from a folder that others can write to, from a damaged file, or after a day', () => {
+  keep()
   vi.setSystemTime(Date.now() + 25 * 60 * 60_000)
   expect(memory().read()).toBeUndefined()
   vi.useRealTimers()
@@ -79,7 +79,7 @@ it('auto takes the remembered provider without waiting for engines, and checks t
 
 it('an engine that works without its image does not end the memory of what was taken in its place', async () => {
   const settings = readSettings({ MCP_BRIDGE_CACHE_DIR: folder, MCP_BRIDGE_RUNTIME: 'auto' }, { home: folder })
-  await memory().keep({ ...PYODIDE, refused: ['podman'] })
+  memory().keep({ ...PYODIDE, refused: ['podman'] })
   const checked = new Promise<void>((resolve) => setTimeout(resolve, 50))
   const podman = () => Promise.resolve({ name: 'podman', usable: true, verdict: 'works' } as const)
   const pyodide = () => Promise.resolve({ name: 'pyodide', usable: true, verdict: 'works' } as const)

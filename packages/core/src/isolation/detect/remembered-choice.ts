@@ -5,9 +5,8 @@ import { readFileSync, rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { findPrograms } from '../../util/process/find-program.ts'
-import { isOwnFolderSync, makePrivateFolder } from '../../util/files/private-folder.ts'
-import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
-import { replaceFile } from '../../util/files/replace-file.ts'
+import { keepText, readKeptText } from '../../util/files/kept-text.ts'
+import { isRecord, parseJson } from '../../util/json/json.ts'
 import type { ProviderName } from '../provider.ts'
 
 /** A provider that was preferred and could not be used, with the reason. */
@@ -31,41 +30,29 @@ const PROGRAMS = ['podman', 'docker', 'bwrap', 'python3']
 /** Variables that lead an engine's command to another engine. */
 const VARIABLES = 'PATH HOME XDG_RUNTIME_DIR DOCKER_HOST DOCKER_CONTEXT CONTAINER_HOST CONTAINER_CONNECTION'.split(' ')
 
-class MachineMemory<T> {
-  readonly #folder: string
-  readonly #name: string
+/** The content determines how cells are isolated. */
+export class MachineMemory<T> {
+  readonly #file: string
   readonly #settings: unknown
 
   /** @param settings all that the content depends on beside this machine */
-  constructor(cacheDir: string, name: string, settings: unknown) {
-    this.#folder = path.join(cacheDir, 'engines')
-    this.#name = name
+  constructor(cacheDir: string, name: 'choice' | 'failed', settings: unknown) {
+    this.#file = path.join(cacheDir, 'engines', `${name}.json`)
     this.#settings = settings
   }
 
   /** Undefined when nothing is known, or when something has changed that the content depends on. */
   read(): T | undefined {
-    try {
-      // Only from the user's own folder: the content determines how cells are isolated.
-      if (!isOwnFolderSync(this.#folder)) return undefined
-      const { key, at, content } = JSON.parse(readOrdinaryText(this.#file)) as {
-        key: string
-        at: number
-        content: T
-      }
-      const age = Date.now() - at
-      return age >= 0 && age < VALID_MS && key === this.#key() ? content : undefined
-    } catch {
-      // No file, or a damaged one.
-      return undefined
-    }
+    const kept = parseJson(readKeptText(this.#file) ?? '')
+    if (!isRecord(kept)) return undefined
+    const age = Date.now() - Number(kept['at'])
+    return age >= 0 && age < VALID_MS && kept['key'] === this.#key() ? (kept['content'] as T) : undefined
   }
 
-  /** Never rejects: without it, the next start asks the engines again. */
-  async keep(content: T): Promise<void> {
+  /** Never throws: without it, the next start asks the engines again. */
+  keep(content: T): void {
     try {
-      await makePrivateFolder(this.#folder)
-      await replaceFile(this.#file, JSON.stringify({ key: this.#key(), at: Date.now(), content }))
+      keepText(this.#file, JSON.stringify({ key: this.#key(), at: Date.now(), content }))
     } catch {
       // For example a read-only disk.
     }
@@ -79,20 +66,12 @@ class MachineMemory<T> {
     }
   }
 
-  get #file(): string {
-    return path.join(this.#folder, this.#name)
-  }
-
   #key(): string {
     return hash('sha256', JSON.stringify([this.#settings, inputsOfMachine()]))
   }
 }
 
-export class RememberedChoice extends MachineMemory<KeptChoice> {
-  constructor(cacheDir: string, settings: unknown) {
-    super(cacheDir, 'choice.json', settings)
-  }
-}
+export type RememberedChoice = MachineMemory<KeptChoice>
 
 /** A provider whose first sandbox did not start. */
 interface FailedTrial {
@@ -103,12 +82,6 @@ interface FailedTrial {
 }
 
 export type FailedTrials = Partial<Record<ProviderName, FailedTrial>>
-
-export class RememberedFailures extends MachineMemory<FailedTrials> {
-  constructor(cacheDir: string, settings: unknown) {
-    super(cacheDir, 'failed.json', settings)
-  }
-}
 
 function inputsOfMachine(): unknown {
   const runtime = process.env['XDG_RUNTIME_DIR'] ?? ''
