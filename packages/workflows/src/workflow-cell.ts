@@ -1,4 +1,5 @@
 // Makes the cell that runs a workflow, and defines the rules for workflow names. Pure.
+import { loadedText } from '@sandbridge/commands/cell-function.ts'
 import { exactJson } from '@sandbridge/core/util/json'
 import type { WatchedFlows } from '@sandbridge/core/config/rules'
 import { BridgeError } from '@sandbridge/core/errors.ts'
@@ -19,19 +20,6 @@ export function asWorkflow(tool: SavedTool): Workflow {
   throw new BridgeError('STATE_NOT_FOUND', `'${tool.name}' is a saved function and not a workflow`, {
     hint: `Keep it with runtime.save_workflow("${tool.name.replaceAll('_', '-')}", func).`,
   })
-}
-
-/**
- * A Python expression for a value, after `json` was imported as `_json`. The value is inside a string literal, so none
- * of it is code.
- */
-export function loadedJson(value: unknown): string {
-  return loadedText(JSON.stringify(value))
-}
-
-function loadedText(json: string): string {
-  const text = JSON.stringify(json).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
-  return `_json.loads(${text})`
 }
 
 /** What a run of a workflow without a model is judged by. */

@@ -23,6 +23,12 @@ export function isPythonName(name: string): boolean {
   return /^[a-z_]\w*$/i.test(name) && !RESERVED.has(name)
 }
 
+/** What is wrong with a name for a tool, as a sentence. */
+export function nameProblem(name: string): string | undefined {
+  if (/^[A-Za-z]\w{0,63}$/.test(name) && isPythonName(name)) return undefined
+  return 'A name has letters, digits and _ only, begins with a letter, and is not a keyword of Python.'
+}
+
 const RESERVED = new Set(
   (
     'False None True and as assert async await break class continue def del elif else except finally for from global if import in is ' +

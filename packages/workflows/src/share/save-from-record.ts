@@ -1,13 +1,12 @@
 // Makes a workflow: a cell turns recorded code into a function and saves it; the replies are its fixture.
-import * as z from 'zod'
+import { functionCode, functionIn, loadedJson } from '@sandbridge/commands/cell-function.ts'
 import type { DeclaredFlow } from '@sandbridge/core/config/rules'
 import type { RecordedCode } from './recorded-code.ts'
 import type { CellResult } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { type SavedTool, WORKFLOW_TITLE } from '@sandbridge/core/keep/saved'
-import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import type { FixtureFile } from '../replay/fixture.ts'
-import { functionName, loadedJson } from '../workflow-cell.ts'
+import { functionName } from '../workflow-cell.ts'
 
 export interface NewWorkflow {
   /** `weekly-report` */
@@ -39,13 +38,6 @@ interface Context {
   declare: (workflow: SavedTool) => Promise<DeclaredFlow[]>
 }
 
-const made = z.object({
-  source: z.string(),
-  function: z.string(),
-  arguments: z.record(z.string(), z.unknown()).nullable(),
-  candidates: z.array(z.string()),
-})
-
 /** @throws BridgeError STATE_REFUSED with the reason why it cannot become a workflow */
 export async function saveFromRecord(
   { cells, calls, incompleteCount }: RecordedCode,
@@ -57,16 +49,8 @@ export async function saveFromRecord(
       hint: 'A name has lower-case letters, digits and - only, and starts with a letter.',
     })
   }
-  const answer = okay(
-    await run(
-      [
-        'import json as _json',
-        'from sandbridge_kernel.source.cell_function import from_cells as _from_cells',
-        `print(_json.dumps(_from_cells(*${loadedJson([cells, functionName(title), parameters])})))`,
-      ].join('\n'),
-    ),
-  )
-  const { source, function: name, arguments: args, candidates } = made.parse(parseJson(answer.stdout))
+  const made = okay(await run(functionCode(cells, functionName(title), parameters)))
+  const { source, function: name, arguments: args, candidates } = functionIn(made)
   const about = description === undefined ? '' : `, description=${loadedJson(description)}`
   okay(await run(`${source}\n\nruntime.save_workflow(${JSON.stringify(title)}, ${name}${about})`))
   const workflow = await find(functionName(title))

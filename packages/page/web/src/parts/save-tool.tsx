@@ -1,28 +1,25 @@
-// Saves a cell as a tool: shows the function, and saves it by a cell in the page's session, as a model would.
+// Saves a cell as a tool or a workflow, by a cell in the page's session.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Outcome } from '../../../src/views/notebook.ts'
-import { definedName, firstComment, nameProblem, type SavedAs, savingCode, workflowTitle } from '../tool-code.ts'
+import type { Saving } from '../../../src/views/notebook.ts'
+import { nameProblem } from '../python-text.ts'
 import { useSending } from '../use-sending.ts'
-import { Code } from './code.tsx'
 import { Problem } from './problem.tsx'
 
 export function SaveTool({ code }: { code: string }): JSX.Element {
-  const [name, setName] = useState(definedName(code) ?? '')
-  const [description, setDescription] = useState(firstComment(code))
-  const [as, setAs] = useState<SavedAs>('tool')
+  const [name, setName] = useState('')
+  const [description, setDescription] = useState(/^\s*#+[ \t]*(.*)/.exec(code)?.[1]?.trim() ?? '')
+  const [as, setAs] = useState<Saving['as']>('tool')
   const [saved, setSaved] = useState<string>()
   const { isSending, problem, setProblem, send } = useSending()
-  const saving = savingCode(code, name || 'name', description.trim(), as)
   const save = (event: Event): void => {
     event.preventDefault()
     const wrong = nameProblem(name)
     setProblem(wrong)
     setSaved(undefined)
     if (wrong !== undefined) return
-    send('notebook/run', { code: saving }, (outcome: Outcome) =>
-      outcome.status === 'ok' ? setSaved(name) : setProblem(reasonOf(outcome)),
-    )
+    const saving: Saving = { code, name, description: description.trim(), as }
+    send('notebook/save', saving, (kept: { name: string }) => setSaved(kept.name))
   }
   return (
     <form class="try" aria-label="Save as a tool" onSubmit={save}>
@@ -43,7 +40,6 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
           <option value="workflow">a workflow that also runs without a model</option>
         </select>
       </label>
-      <Code code={saving} label="The cell that saves it" />
       <div class="actions">
         <button type="submit" class="primary" disabled={isSending}>
           {isSending ? 'Saving…' : 'Save'}
@@ -55,16 +51,13 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
         <p class="notice" role="status">
           Saved. {as === 'tool' ? 'Cells import it with ' : 'A terminal runs it with '}
           <code>
-            {as === 'tool' ? `from user_tools import ${saved}` : `sandbridge run-workflow ${workflowTitle(saved)}`}
+            {as === 'tool'
+              ? `from user_tools import ${saved}`
+              : `sandbridge run-workflow ${saved.toLowerCase().replaceAll('_', '-')}`}
           </code>
           . See <a href={`#/kept/${encodeURIComponent(`tool ${saved}`)}`}>Kept</a>.
         </p>
       )}
     </form>
   )
-}
-
-function reasonOf({ traceback, hint, status }: Outcome): string {
-  const last = traceback?.trim().split('\n').at(-1) ?? `The cell that saves it ended: ${status}`
-  return [last, hint].filter(Boolean).join('\n')
 }
