@@ -33,12 +33,12 @@ const NO_TEXT = /[^\t\n\r -\u{10ffff}]/u
 
 /** @param header the value of Content-Encoding. A body that certainly begins otherwise counts more than its header. */
 export function decoded(body: AsyncIterable<Buffer>, header = ''): AsyncIterable<Buffer> {
-  const names = header.split(',').map((name) =>
-    name
-      .trim()
-      .toLowerCase()
-      .replace(/^x-|^identity$/, ''),
-  )
+  const given = header
+    .toLowerCase()
+    .replaceAll(/(?<![\w-])(?:x-|identity)/g, '')
+    .split(',')
+  // A server and the proxy in front of it may both have encoded it, of which the header names one.
+  const names = header === '' ? given : ['', ...given.map((name) => name.trim())]
   return names.reduceRight((inner, name) => decodedOne(inner, name), body)
 }
 

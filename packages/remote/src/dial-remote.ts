@@ -78,6 +78,8 @@ export function dialRemote(server: RemoteServer, via: 'http' | 'sse', options: R
     // The package takes 202 for the promise of a reply elsewhere, whatever comes with it.
     if (status === 202 && isEvents && sent?.id !== undefined) return new Response(response.body, { headers })
     if (status < 400 && (!ok || isEvents || init?.method !== 'POST')) {
+      // The package follows a redirect that keeps the method.
+      if (!ok && status < 307 && isNotification(init)) return ACCEPTED.clone()
       if (isEvents || init?.method === 'POST') return response
       const page = webPageFailure(response, '')
       const isOther = ok && listens(init)

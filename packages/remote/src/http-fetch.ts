@@ -8,7 +8,7 @@ import { HttpsProxyAgent } from 'https-proxy-agent'
 import { assertHostAllowed, guardedLookup } from './address-guard.ts'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { unmarked } from '@sandbridge/core/util/json'
-import { atMost, wholeLines } from './bounded-body.ts'
+import { atMost } from './bounded-body.ts'
 import { decoded } from './content-encoding.ts'
 import { proxyFor } from './proxy-settings.ts'
 import { linesInUtf8, sentIn } from './read-response.ts'
@@ -16,6 +16,9 @@ import { HUNG_UP, remoteReason } from './remote-failure.ts'
 
 /** When the operating system starts to probe an idle connection. */
 const KEEP_ALIVE_MS = 15_000
+
+/** How long an idle connection is kept: with a limit, Node also closes it before the server does that announces one. */
+const KEPT_MS = 600_000
 
 /** A server that closes kept connections so often gets a new one for each request. */
 const MAX_HANG_UPS = 2
@@ -41,7 +44,8 @@ export interface HttpFetch {
 }
 
 export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
-  const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) }
+  const kept = { keepAlive: true, timeout: KEPT_MS }
+  const agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(kept) }
   const tunnels = new Map<string, HttpsProxyAgent<string>>()
   const lookup = options.allowLinkLocal ? {} : { lookup: guardedLookup }
   let hangUps = 0
@@ -165,7 +169,7 @@ function toResponse(message: http.IncomingMessage, request: RequestInit, options
   if (encoding !== null) for (const name of ['content-encoding', 'content-length']) headers.delete(name)
   const chunks = (): AsyncIterable<Buffer> => {
     if (isEvents) {
-      const lines = linesInUtf8(wholeLines(body), type)
+      const lines = linesInUtf8(body, type)
       return options.readEvents?.(lines, request) ?? lines
     }
     return options.files === true ? body : atMost(body)

@@ -34,6 +34,7 @@ export async function* readEvents(chunks: AsyncIterable<Buffer>, reader: EventRe
     const isOther = data.trim() === '' || name === 'endpoint'
     const { messages, doubtful, isAsSent } = isOther ? NOTHING : readText(data, open, onDropped)
     doubtful.forEach(onDoubtful)
+    if (open.isExchange) otherwise = doubtful[0] ?? otherwise
     // The package takes no list.
     const isUsual = isAsSent && isPlain && !data.trimStart().startsWith('[')
     if (messages.length > 0 && !isUsual) yield written(messages, rest)

@@ -6,6 +6,7 @@ import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { onOneLine } from '@sandbridge/core/util/text'
 import { quote, readable, readText } from '@sandbridge/core/upstream/reading'
 import type { Awaited, OnDropped, OpenRequests } from '@sandbridge/core/upstream/reading'
+import { wholeLines } from './bounded-body.ts'
 
 /** How much of the text of a failure is read as words. */
 const MAX_WORDS_CHARS = 8_000
@@ -59,8 +60,19 @@ function decodedText(bytes: Uint8Array, type: string | null): string {
 }
 
 /** Lines of events in UTF-8, as the standard has them: some servers write in the charset that their type names. */
-export async function* linesInUtf8(lines: AsyncIterable<Buffer>, type: string | null): AsyncGenerator<Buffer> {
-  for await (const chunk of lines) yield isUtf8(chunk) ? chunk : Buffer.from(decodedText(chunk, type))
+export async function* linesInUtf8(body: AsyncIterable<Buffer>, type: string | null): AsyncGenerator<Buffer> {
+  for await (const chunk of wholeLines(fromUtf16(body)))
+    yield isUtf8(chunk) ? chunk : Buffer.from(decodedText(chunk, type))
+}
+
+/** In UTF-16, the end of a line is no byte of its own. */
+async function* fromUtf16(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let decoder: typeof UTF_8 | false | undefined
+  for await (const chunk of body) {
+    const encoding = encodingOf(chunk)
+    decoder ??= encoding === 'utf-8' ? false : new TextDecoder(encoding)
+    yield decoder ? Buffer.from(decoder.decode(chunk, { stream: true })) : chunk
+  }
 }
 
 /**
@@ -72,6 +84,7 @@ export function exchangeOf(open: OpenRequests, init: RequestInit | undefined, is
   const only = (): string | number | undefined => (sent ??= sentIn(init))?.id
   return {
     methodOf: (id) => open.methodOf(id),
+    isAsked: (id) => open.isAsked(id),
     wasAsked: (id, result) => (isBody ? open.methodOf(id) !== undefined : open.wasAsked(id, result)),
     only,
     unnamed: only,

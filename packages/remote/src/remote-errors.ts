@@ -1,18 +1,18 @@
 // What errors of requests to remote servers mean.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { bodyOf, REMOTE_HINT, sessionAfter, statusOf, UNSURE, withQuotedTail } from '@sandbridge/core/upstream/failures'
+import { bodyOf, REMOTE_HINT, sessionAfter, statusOf, withQuotedTail } from '@sandbridge/core/upstream/failures'
 import { withSaid, wordsOf } from '@sandbridge/core/upstream/failures'
 import type { Circumstances, Failure, RemoteErrors } from '@sandbridge/core/upstream/failures'
 import { BodyRefusedError } from './bounded-body.ts'
 import { loginNeeded } from './login-failure.ts'
 import { wordsIn } from './read-response.ts'
-import { hadNoEffect, remoteReason, retryAfterOf, wasReached } from './remote-failure.ts'
+import { hadNoEffect, redirectIn, remoteReason, retryAfterOf, wasReached } from './remote-failure.ts'
 
 /** @param unauthorized returns the body of the latest response that required authentication */
 export function remoteErrors(unauthorized: () => string): RemoteErrors {
   return {
     reasonOf: remoteReason,
-    saidIn: (error) => wordsIn(bodyOf(error)),
+    saidIn: (error) => [redirectIn(error), wordsIn(bodyOf(error))].filter(Boolean).join(': '),
     retryAfterOf,
     wasReached,
     loginNeeded: (error, about) => loginNeeded(error, about, () => wordsIn(bodyOf(error) || unauthorized())),
@@ -20,7 +20,7 @@ export function remoteErrors(unauthorized: () => string): RemoteErrors {
   }
 }
 
-function requestFailure(error: unknown, what: string, about: Circumstances): Failure {
+function requestFailure(error: unknown, what: string, about: Circumstances, effect: string): Failure {
   const { server } = about
   if (error instanceof BodyRefusedError) {
     return { error: new BridgeError('FRAME_TOO_LARGE', `Server '${server}' answered ${what} with ${error.message}`) }
@@ -28,8 +28,8 @@ function requestFailure(error: unknown, what: string, about: Circumstances): Fai
   const status = statusOf(error)
   const { code } = error as { code?: unknown }
   // A response is about this request: one tool that fails must not pause a server that others use.
-  const answered = (status !== undefined || code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') && wasReached(error)
-  const unknown = hadNoEffect(error) ? '' : UNSURE
+  const answered = status !== undefined && wasReached(error)
+  const unknown = hadNoEffect(error) ? '' : effect
   const why = withQuotedTail(withSaid(remoteReason(error) ?? wordsOf(error, about), error, about), about)
   const text = `Server '${server}' failed during ${what}${unknown}: ${why}`
   const isRefusal = status !== undefined && status >= 400 && status < 500 && status !== 429

@@ -1,7 +1,7 @@
 // Explains to the user why a remote server could not be used. Never quotes a URL or a header. The body of the response
 // is kept beside the words: it must be redacted before it is shown.
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import { bodyOf, causesOf, isInvalidMessage, RpcRefusal, statusOf } from '@sandbridge/core/upstream/failures'
+import { bodyOf, causesOf, RpcRefusal, statusOf } from '@sandbridge/core/upstream/failures'
 import { ADDRESS_REFUSED } from './address-guard.ts'
 import { BodyRefusedError } from './bounded-body.ts'
 
@@ -56,7 +56,7 @@ function errorIn(text: string): { id: unknown; error: { code: number; message: s
 
 function statusWords(status: number, text: string): string {
   if (status >= 300 && status < 400) {
-    return `it redirects to another address (HTTP ${status}). The bridge does not follow redirects: update its url`
+    return `it redirects to another address (HTTP ${status}). If that is its own, put it into its entry as the url`
   }
   // With words of the server, ours would be a guess.
   if (status === 403 && text === '') return 'it denied access (HTTP 403): the credentials may lack a permission'
@@ -78,11 +78,17 @@ export function remoteReason(error: unknown): string | undefined {
     if (cause instanceof RemoteFailure || cause instanceof BodyRefusedError) return cause.message
     const words = WORDS[codeOf(cause)]
     if (words !== undefined) return words
-    if (isInvalidMessage(cause)) return 'it sent a reply that is not JSON-RPC'
     if (cause.message.startsWith(PROXY)) return cause.message
   }
   const status = statusOf(error)
   return status === undefined ? undefined : statusWords(status, bodyOf(error).trim())
+}
+
+/** Where a response redirects to that the client package did not follow, as its error tells it; empty for none. */
+export function redirectIn(error: unknown): string {
+  const told = /\bRedirect to (\S+) not followed|not followed; try (\S+) as the endpoint/
+  const [, to, plain] = causesOf(error).flatMap((cause) => told.exec(cause.message) ?? [])
+  return to ?? plain ?? ''
 }
 
 /** True when the request certainly had no effect: it never arrived or was refused. */

@@ -42,7 +42,7 @@ function reader(client: string, folder: string, application: string, variable: s
           ...toEntry(raw),
           ...restricted(
             raw,
-            ['mcp__', 'mcp_', ''].flatMap((before) => [`${before}${name}__`, `${before}${name}_`]),
+            [...['mcp__', 'mcp_', ''].flatMap((before) => [`${before}${name}__`, `${before}${name}_`]), ''],
             namesOff(...off),
           ),
           disabled:

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parseDocument } from '../../../core/src/config/formats/config-document.ts'
 import { type ServerBody, toServerBody } from '../../../core/src/config/entries/server-entry.ts'
-import { allowsTool } from '../../../core/src/config/entries/tool-filter.ts'
+import { allowsTool, unmatchedNames } from '../../../core/src/config/entries/tool-filter.ts'
 import { chosenReaders, SOURCE_NAMES } from '../../../core/src/config/readers/index.ts'
 import { type HostPaths, type NamedEntry, type Reader, TableRefused } from '../../../core/src/config/readers/reader.ts'
 import { linux, windows } from '@sandbridge/core/test/support/sandboxes/host-paths.ts'
@@ -181,6 +181,7 @@ it.each<[client: string, key: string, outside: object, left: string[] | 'off']>(
     ['x'],
   ],
   ['gemini-cli', 'mcpServers', { tools: { exclude: ['mcp_a_x', 'a__y', 'b__z'] } }, ['z']],
+  ['gemini-cli', 'mcpServers', { tools: { exclude: ['x', 'run_shell_command(rm -rf)'] } }, ['y', 'z']],
   ['gemini-cli', 'mcpServers', { admin: { mcp: { enabled: false } } }, 'off'],
   ['qwen-code', 'mcpServers', { permissions: { deny: ['mcp__a__x', 'Bash(rm *)'] } }, ['y', 'z']],
 ])('what the file of %s says outside of %s counts: %j', (client, key, outside, left) => {
@@ -188,6 +189,8 @@ it.each<[client: string, key: string, outside: object, left: string[] | 'off']>(
   const given = toServerBody(server!.entry!)
   const allowed = (body: ServerBody) => ['x', 'y', 'z'].filter((tool) => allowsTool({ ...body, name: 'a' }, tool))
   expect('body' in given ? allowed(given.body) : 'off').toEqual(left)
+  // What the file says of all tools is no mistake in the entry of a server that has none of them.
+  if ('body' in given) expect(unmatchedNames({ ...given.body, name: 'a' }, ['x', 'y', 'z'])).toEqual([])
 })
 
 it('a file that opencode inserts is looked for beside its config file', () => {

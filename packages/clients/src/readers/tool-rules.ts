@@ -1,5 +1,5 @@
 // Rules about tools that a client's file has beside its entries of servers, under the names that it gives tools.
-import type { ServerEntry } from '@sandbridge/core/config/entries'
+import { OF_ANY_SERVER, type ServerEntry } from '@sandbridge/core/config/entries'
 import type { ConfigObject } from '@sandbridge/core/config/formats'
 import { isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 import { fitsGlob } from '@sandbridge/core/util/text'
@@ -30,6 +30,7 @@ export function restricted(
   // More are from no person: all is off.
   let included: Set<string> | undefined = rules.length > MAX_RULES ? new Set() : undefined
   let excluded = new Set<string>()
+  const ofServer = new Set<string>()
   for (const [pattern, isOn] of rules.slice(0, MAX_RULES)) {
     const rest = restOf(pattern, prefixes)
     if (rest === undefined) continue
@@ -40,12 +41,14 @@ export function restricted(
     for (const name of rest === '*' ? [] : new Set([rest, rest.replace(/^\*_+/, '')])) {
       ;(isOn ? included : excluded)?.add(name)
       ;(isOn ? excluded : included)?.delete(name)
+      if (prefixes.some((one) => one !== '' && pattern.startsWith(one))) ofServer.add(name)
     }
   }
+  const off = [...excluded].map((name) => (ofServer.has(name) ? name : `${OF_ANY_SERVER}${name}`))
   const own = Array.isArray(includeTools) ? includeTools.map(String) : undefined
   return {
     ...(included && { includeTools: own?.filter((one) => included.has(one)) ?? [...included] }),
-    ...(excluded.size > 0 && { excludeTools: [excludeTools ?? [], ...excluded].flat() }),
+    ...(off.length > 0 && { excludeTools: [excludeTools ?? [], ...off].flat() }),
   }
 }
 

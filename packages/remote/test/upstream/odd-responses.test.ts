@@ -123,6 +123,7 @@ describe('compressed responses', () => {
     ['deflate', deflateSync],
     ['deflate', deflateRawSync],
     ['gzip, br', (text) => brotliCompressSync(gzipSync(text))],
+    ['gzip', (text) => gzipSync(gzipSync(text))],
     ...['gzip', 'br', 'deflate', 'zstd', 'lz4', 'utf-8'].map(
       (name) => [name, (text: string) => Buffer.from(text)] as [string, (text: string) => Buffer],
     ),
@@ -181,6 +182,8 @@ describe('replies in other forms', () => {
     ['in an event without an end', EVENTS, (reply) => event(reply).trimEnd()],
     ['in an event of another name', EVENTS, (reply) => event(reply).replace('message', 'result')],
     ['in an event that is indented', EVENTS, (reply) => event(reply).replace('data', '  Data ')],
+    ['as events in UTF-16', EVENTS, (reply) => Buffer.from(event(reply), 'utf16le')],
+    ['as events in UTF-16 with a mark', EVENTS, (reply) => Buffer.from(`\u{FEFF}${event(reply)}`, 'utf16le').swap16()],
     [
       'as events in the charset of their type',
       { 'content-type': "text/event-stream; charset='iso-8859-1'" },
@@ -199,6 +202,12 @@ describe('replies in other forms', () => {
     ['NaN in an event', EVENTS, event('{"jsonrpc":"2.0","id":$ID,"result":{"x":NaN}}'), 'which has no NaN: {"jsonrpc"'],
     ['a text in an event', EVENTS, event('something broke'), 'It had: something broke'],
     ['NaN', JSON_TYPE, '{"jsonrpc":"2.0","id":$ID,"result":{"x":NaN}}', 'which has no NaN: {"jsonrpc"'],
+    [
+      'its cancellation',
+      JSON_TYPE,
+      event({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: '$ID', reason: 'stop' } }),
+      'it cancelled the request: stop',
+    ],
     [
       'an unknown encoding',
       { 'content-encoding': 'lz4' },
@@ -313,7 +322,7 @@ describe('a reply with an id of no request', () => {
   })
 })
 
-it.each([204, 400, 401, 404, 405, 429, 500, 501])(
+it.each([204, 301, 400, 401, 404, 405, 429, 500, 501])(
   'a server that answers notifications with HTTP %d works',
   async (status) => {
     const server = await rawRemote(undefined, (_request, response, message) => {
@@ -366,6 +375,10 @@ describe('a session that the server no longer knows', () => {
     ],
     ['401', (response) => response.writeHead(401).end('Unauthorized: Session not found'), true],
     ['503', (response) => json(response, { error: 'Unknown or expired mcp-session-id' }, {}, 503), true],
+    ['200 with nothing', (response) => response.writeHead(200, JSON_TYPE).end(), false],
+    ['200 with a page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hi'), false],
+    ['200 with prose', (response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('no session'), true],
+    ['an event of no message', (response) => response.writeHead(200, EVENTS).end(event('reconnect')), false],
     ['200 in its own words', (response, id) => json(response, error(id, -32_000, 'Client not found')), false],
     [
       '200 before initialization',

@@ -225,10 +225,21 @@ it('requests carry the headers of the definition, and follow redirects within th
   const failure = await upstreams.listTools('other').catch((reason: unknown) => reason)
   expect(failure).toMatchObject({
     code: 'UPSTREAM_UNREACHABLE',
-    message: expect.stringContaining('redirects to another address'),
+    message: expect.stringContaining(`put it into its entry as the url: ${elsewhere.url}`),
   })
   expect(elsewhere.received).toEqual([])
   expect(JSON.stringify([failure, upstreams.logged])).not.toContain('s3cr3t')
+})
+
+it('a connection that its server keeps for one second only is not used again', async () => {
+  const server = await rawRemote((call) => {
+    const { id, response } = call
+    response.setHeader('keep-alive', 'timeout=1')
+    json(response, result(id, String(call.request.socket.remotePort)))
+  })
+  const upstreams = open([remote('r', server.url)])
+  const [first, second] = [await echo(upstreams, 'a'), await echo(upstreams, 'b')].map(textOf)
+  expect(first).not.toBe(second)
 })
 
 it('requests reach a server that closes each connection when it is used again, and calls are made once', async () => {

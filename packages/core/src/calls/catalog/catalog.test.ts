@@ -134,7 +134,10 @@ describe('tools', () => {
 
   it('the error for a tool that is left out of the list says why', async () => {
     const github = definition('GitHub', {})
-    const skipped = [{ name: 'deep', reason: 'its schema is nested deeper than 200 levels' }]
+    const skipped = [
+      { name: 'deep', reason: 'its schema is nested deeper than 200 levels' },
+      { name: '', reason: 'it has no name' },
+    ]
     const apps = { name: 'render', isOfApps: true as const }
     const listTools = () => Promise.resolve({ tools: [...GITHUB, apps], skipped })
     const known = catalog({ definitions: [github], listTools })
@@ -143,7 +146,9 @@ describe('tools', () => {
       "Server 'GitHub' has no tool 'deep': it is left out of the list, because its schema is nested deeper than 200 levels",
     )
     expect(await messageFor('render')).toContain("because only the server's own app may call it")
-    expect(await messageFor('other')).toBe("Server 'GitHub' has no tool 'other'")
+    expect(await messageFor('other')).toBe(
+      "Server 'GitHub' has no tool 'other': an entry is left out of the list, because it has no name",
+    )
     expect(known.details('GitHub').skipped).toEqual(skipped)
     // The next bridge knows it, too.
     expect(catalog({ definitions: [github] }).of('GitHub').skipped).toEqual(skipped)

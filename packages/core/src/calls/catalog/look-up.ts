@@ -25,8 +25,9 @@ export function unknownTool(
   line: string | undefined,
 ): BridgeError {
   const { name: server, tools = [] } = record
-  const leftOut = record.whyLeftOut(wrong)
-  const said = leftOut === undefined ? '' : `: it is left out of the list, because ${leftOut}`
+  const [leftOut, unnamed] = [record.whyLeftOut(wrong), record.whyLeftOut('')]
+  const [entry, why] = leftOut === undefined ? ['an entry', unnamed] : ['it', leftOut]
+  const said = why === undefined ? '' : `: ${entry} is left out of the list, because ${why}`
   const none = tools.length === 0 ? 'The server has no tools.' : `Its tools: await runtime.list_tools("${server}")`
   const hint = meant.length === 0 ? none : `Did you mean ${meant.map((tool) => tool.alias).join(' or ')}? ${line}`
   return new BridgeError('PROXY_TOOL_UNKNOWN', `Server '${server}' has no tool '${wrong.slice(0, 200)}'${said}`, {

@@ -62,6 +62,7 @@ it.each([
   { disabled: true },
   { disable: true },
   { off: true },
+  { on: false },
   { paused: true },
   { suspended: true },
 ])('a server is off with %j, whatever else says that it is on', (fields) => {

@@ -77,7 +77,7 @@ const EXCLUDED = 'exclude excluded disabled denied deny disallowed blocked block
 const INCLUDE = [...listsOf(INCLUDED), 'tools', 'toolnames']
 const EXCLUDE = listsOf(EXCLUDED)
 const TOOL_TABLES = ['toolpermissions', 'toolsettings', 'toolconfigs']
-const ON = 'enabled isactive active isenabled enable'.split(' ')
+const ON = 'enabled isactive active isenabled enable on'.split(' ')
 const OFF = 'disabled isdisabled disable off inactive paused ispaused deactivated suspended archived deleted'.split(' ')
 /** Fields that say it in a word. */
 const STATES = ['status', 'state', 'mode']

@@ -21,6 +21,7 @@ it.each([
   [{ exclude: ['hub/Delete-Repo'] }, 'delete_repo', false],
   [{ exclude: ['delete_*'] }, 'deleteRepo', false],
   [{ exclude: ['hub_status'] }, 'status', true],
+  [{ exclude: ['mcp__*__status'] }, 'status', false],
   [{ include: ['hub.get'] }, 'get', false],
   [{ include: ['Get'] }, 'get', false],
   // A dot is literal.
@@ -30,6 +31,6 @@ it.each([
 })
 
 it('names in an entry that no tool has are found', () => {
-  const tools = { include: ['get', 'gte'], exclude: ['delete_repos', 'hub.drop', 'delete_*'] }
+  const tools = { include: ['get', 'gte'], exclude: ['delete_repos', 'hub.drop', 'delete_*', 'mcp__*__Bash'] }
   expect(unmatchedNames({ name: 'hub', tools }, ['get', 'drop', 'deleteRepo'])).toEqual(['delete_repos', 'gte'])
 })

@@ -3,6 +3,9 @@ import { parseOwnTarget, type Target } from '../rules/target.ts'
 import { fitsGlob } from '../../util/text/glob.ts'
 import type { ServerDefinition } from './server-definition.ts'
 
+/** Before a tool's name: the rule is about the tools of all servers, so that this one need not have it. */
+export const OF_ANY_SERVER = 'mcp__*__'
+
 type Filtered = Pick<ServerDefinition, 'name' | 'tools'>
 
 /** Read once for each definition: a server may have thousands of tools. */
@@ -12,9 +15,13 @@ function excludedBy(definition: Filtered): Target[] {
   const known = read.get(definition)
   if (known) return known
   const { name, tools } = definition
-  const targets = (tools?.exclude ?? []).map((pattern) => parseOwnTarget(pattern, name, true))
+  const targets = (tools?.exclude ?? []).map((pattern) => parseOwnTarget(ofAny(pattern) ?? pattern, name, true))
   read.set(definition, targets)
   return targets
+}
+
+function ofAny(pattern: string): string | undefined {
+  return pattern.startsWith(OF_ANY_SERVER) ? pattern.slice(OF_ANY_SERVER.length) : undefined
 }
 
 /** Whether a tool may be called. `*` stands for any text; `exclude` wins, and reads names as a denying rule does. */
@@ -28,7 +35,9 @@ export function unmatchedNames(definition: Filtered, listed: readonly string[]):
   const { name, tools: { include = [], exclude = [] } = {} } = definition
   const targets = excludedBy(definition)
   return [
-    ...exclude.filter((_, index) => !listed.some((tool) => targets[index]!.matches(name, tool))),
+    ...exclude.filter((pattern, index) => {
+      return ofAny(pattern) === undefined && !listed.some((tool) => targets[index]!.matches(name, tool))
+    }),
     ...include.filter((pattern) => !listed.some((tool) => fitsGlob(pattern, tool))),
   ]
 }

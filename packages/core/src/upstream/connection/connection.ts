@@ -19,7 +19,6 @@ import { legacy } from './legacy/legacy.ts'
 import { modern } from './modern/modern.ts'
 import { request as send, requestOptions, type Revision } from './revision.ts'
 
-/** Timeout of one page of a tool list, and of a ping. */
 /** Of a page of a list, where the server's definition sets no limit: well below that of a cell. */
 const LIST_TIMEOUT_MS = 15_000
 const PING_TIMEOUT_MS = 10_000
@@ -110,7 +109,7 @@ export class Connection {
     // Another request may have found it out meanwhile, and closed the connection.
     isLost ||= session === 'in doubt' && this.#sessionLost
     if (isLost) this.#sessionLost = true
-    return { isLost, mayRepeat: isLost && (isNamed || (status !== undefined && status < 500)) }
+    return { isLost, mayRepeat: isLost && (isNamed || (status !== undefined && status >= 300 && status < 500)) }
   }
 
   /** How the server refuses a request that any server accepts; undefined when it accepts it or does not answer. */

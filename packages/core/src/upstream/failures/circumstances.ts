@@ -65,8 +65,8 @@ export interface RemoteErrors {
   retryAfterOf: (error: unknown) => number | undefined
   /** Undefined for an error that no login can fix. */
   loginNeeded: (error: unknown, about: Circumstances) => BridgeError | undefined
-  /** @param what the request in words */
-  requestFailure: (error: unknown, what: string, about: Circumstances) => Failure
+  /** @param what the request in words @param effect follows it where the request may have taken effect */
+  requestFailure: (error: unknown, what: string, about: Circumstances, effect: string) => Failure
 }
 
 /** JSON-RPC error code for a response that was cut off; from the range for implementations. */

@@ -11,7 +11,7 @@ import { spawnFailure } from './spawn-failure.ts'
 import { fieldsOf, mapTexts, parseJson } from '../../util/json/json.ts'
 import { tellingLine } from './telling-line.ts'
 import { ANSWER_LOST, type Circumstances, type Failure } from './circumstances.ts'
-import { causesOf, isInvalidMessage, RpcRefusal, sessionAfter, statusOf } from './refusals.ts'
+import { causesOf, RpcRefusal, sessionAfter, statusOf } from './refusals.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 import { MESSAGE_TOO_LONG } from '../stdio/stdio-transport.ts'
 
@@ -120,6 +120,8 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   const fail = (code: ErrorCode, text: string, options?: BridgeErrorOptions): Failure => ({
     error: new BridgeError(code, `Server '${server}' ${text}`, options),
   })
+  // Only calls have an effect.
+  const effect = tool === undefined ? '' : UNSURE
   const login = errors?.loginNeeded(error, about)
   if (login) return { error: login, session: sessionAfter(error) }
   const rpc = rpcErrorOf(error)
@@ -127,15 +129,15 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   if (pages.length > 0) return { error: linkRequired(server, what, pages) }
   if (rpc?.code === MESSAGE_TOO_LONG) return fail('FRAME_TOO_LARGE', `answered ${what} with ${rpc.message}`)
   if (rpc?.code === ANSWER_LOST) {
-    const text = `Server '${server}' failed during ${what}${UNSURE}: ${withQuotedTail(rpc.message, about)}`
+    const text = `Server '${server}' failed during ${what}${effect}: ${withQuotedTail(rpc.message, about)}`
     return { error: unreachable(text, { hint: REMOTE_HINT }), isOutage: true }
   }
   if (rpc?.code === UNREADABLE) {
-    const effect = tool === undefined ? '' : UNSURE
     const words = redactStart(about.redact, rpc.message, SHOWN_CHARS)
     return {
       ...fail('UPSTREAM_PROTOCOL', `returned an invalid response to ${what}${effect}: ${words}`),
       answered: true,
+      ...(errors && { session: sessionAfter(error) }),
     }
   }
   if (rpc) {
@@ -162,23 +164,20 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
     const text = `returned an invalid response to ${what}: ${wordsOf(error, about)}`
-    return { ...fail('UPSTREAM_PROTOCOL', text), answered: true }
-  }
-  if (isInvalidMessage(error)) {
-    return { ...fail('UPSTREAM_PROTOCOL', `answered ${what} with a reply that is not JSON-RPC`), answered: true }
+    return { ...fail('UPSTREAM_PROTOCOL', text), answered: true, ...(errors && { session: sessionAfter(error) }) }
   }
   if (sdkCode === 'CAPABILITY_NOT_SUPPORTED') {
     const { method } = (error as { data?: { method?: unknown } }).data ?? {}
     return fail('UPSTREAM_PROTOCOL', `asked for ${String(method)} during ${what}, which no client supports`)
   }
-  if (errors) return errors.requestFailure(error, what, about)
+  if (errors) return errors.requestFailure(error, what, about, effect)
   if (about.endedFor !== undefined) {
-    const text = `was stopped during ${what}${UNSURE}: it ${about.endedFor}`
+    const text = `was stopped during ${what}${effect}: it ${about.endedFor}`
     return fail('FRAME_TOO_LARGE', text)
   }
   const ended = about.exit ? describeExit(about.exit) : 'lost its connection'
   return {
-    error: unreachable(`Server '${server}' ${ended} during ${what}${UNSURE}.${quotedTail(about)}`, {
+    error: unreachable(`Server '${server}' ${ended} during ${what}${effect}.${quotedTail(about)}`, {
       ...logHint(about, 'Its next use restarts it. '),
     }),
   }

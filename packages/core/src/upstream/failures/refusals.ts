@@ -1,5 +1,6 @@
 // What an error of a request tells of the server's response: its HTTP status, and whether it was a message at all.
 import { messageOf } from '../../errors.ts'
+import { UNREADABLE } from '../reading/lenient-message.ts'
 
 /** A JSON-RPC error that came with an HTTP status other than 200. */
 export class RpcRefusal extends Error {
@@ -36,11 +37,6 @@ export function statusOf(error: unknown): number | undefined {
   return undefined
 }
 
-/** The client package's schema refused a message of the server. Its error lists every rule of the schema. */
-export function isInvalidMessage(error: unknown): boolean {
-  return error instanceof Error && error.name.endsWith('ZodError')
-}
-
 /** An error and its causes, outermost first; the client package keeps some causes under `data`. */
 export function causesOf(error: unknown): Error[] {
   const causes: Error[] = []
@@ -73,7 +69,7 @@ export function bodyOf(error: unknown): string {
 const SESSION_WORDS =
   /\bsession|not (?:been |yet )*initiali[sz]ed|uninitiali[sz]ed|before initiali[sz]|initiali[sz]e first|no (?:active )?transport|^invalid request parameters$/i
 /** Codes of servers' own errors and of requests that are invalid now: the words may be any. */
-const SESSION_CODES = new Set([-32_000, -32_001, -32_600])
+const SESSION_CODES = new Set([-32_000, -32_001, -32_600, UNREADABLE])
 /** Of a server, or of what stands in front of it, that takes no requests now, or none from this user. */
 const NOT_OF_SESSIONS = new Set([401, 429, 502, 503, 504])
 
@@ -87,9 +83,9 @@ export function sessionAfter(error: unknown): 'lost' | 'in doubt' | undefined {
   const isReply = error instanceof RpcRefusal && error.isReply
   if ((status === 404 || status === 410) && !isReply) return 'lost'
   if (namesSession(error)) return 'in doubt'
-  if (status === undefined)
-    return SESSION_CODES.has(Number((error as { code?: unknown }).code)) ? 'in doubt' : undefined
-  return status >= 400 && !isReply ? 'in doubt' : undefined
+  // A page or an empty body may stand where a session would have had its reply.
+  const isOdd = error instanceof SyntaxError || SESSION_CODES.has(Number((error as { code?: unknown }).code))
+  return (status === undefined ? isOdd : !isReply) ? 'in doubt' : undefined
 }
 
 export function namesSession(error: unknown): boolean {

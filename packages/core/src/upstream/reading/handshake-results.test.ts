@@ -80,6 +80,7 @@ it('a missing protocol version is the one that the specification assumes', () =>
 
 it.each([
   ['v2025-06-18', '2025-06-18'],
+  ['2025-06-18T00:00:00.000Z', '2025-06-18'],
   ['1.0', '2025-03-26'],
   ['2027-01-01', '2027-01-01'],
   ['draft', 'draft'],

@@ -30,7 +30,8 @@ export function initializeResult(given: Fields, onDropped: OnDropped): Fields {
 /** Revisions of the protocol are dates: a number such as "1.0" names none of them. */
 function versionOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || /^v?[\d.]*$/i.test(value.trim())) return undefined
-  return value.trim().replace(/^v(?=\d{4}-)/i, '')
+  // Dates in YAML become times.
+  return value.trim().replace(/^v?(\d{4}-\d\d-\d\d)(?:[T ][\d:.]+Z?)?$/i, '$1')
 }
 
 export function discoverResult(given: Fields, onDropped: OnDropped): Fields {

@@ -62,7 +62,7 @@ function isNothing(value: unknown): boolean {
 /** An error that is there because the server's language has no missing fields: it is empty. */
 function saysNothing(error: unknown): boolean {
   if (!isRecord(error)) return error === false || error === '' || error === 0 || isEmptyList(error)
-  return error.code === 0 && error.message === '' && isNothing(error.data)
+  return [0, '', null, undefined].includes(error.code as never) && readable({ ...error, code: '' }, 1) === ''
 }
 
 /** What is wrong with a reply, as the error of the request that it answers. */
@@ -139,7 +139,7 @@ function toError(
     id: answered,
     error: {
       code: Number.isSafeInteger(number) ? (number as number) : INTERNAL_ERROR,
-      message: words === '' || words === 'true' ? 'no reason given' : words,
+      message: words === '' || words === 'true' ? readable(more, MAX_ERROR_CHARS) || 'no reason given' : words,
       ...(isMore ? { data: beside } : !isNothing(data) && { data }),
     },
   }
@@ -174,10 +174,11 @@ function toResult(
       )
     return { ...given, isError: meant ?? false }
   }
-  if (method === 'tools/call' && given.isError === undefined && Array.isArray(given.content)) {
+  if (method === 'tools/call' && Array.isArray(given.content)) {
     const content: unknown[] = given.content
-    if (content.some(isErrorBlock))
-      return { ...given, isError: true, content: content.map((one) => (isErrorBlock(one) ? asText(one) : one)) }
+    const isError = given.isError === undefined && content.some(isErrorBlock)
+    if (isError || content.some(isValueBlock))
+      return { ...given, ...(isError && { isError }), content: content.map((one) => asText(one)) }
   }
   if (method === 'initialize') return initializeResult(given, onDropped)
   if (method === 'server/discover') return discoverResult(given, onDropped)
@@ -210,7 +211,14 @@ function isErrorBlock(block: unknown): block is Record<string, unknown> {
   return isRecord(block) && block.type === 'error'
 }
 
-function asText(block: Record<string, unknown>): object {
+/** Some servers forget that a number is no text. */
+function isValueBlock(block: unknown): block is Record<string, unknown> {
+  return isRecord(block) && block.type === 'text' && ['number', 'boolean'].includes(typeof block.text)
+}
+
+function asText(block: unknown): unknown {
+  if (isValueBlock(block)) return { ...block, text: String(block.text) }
+  if (!isErrorBlock(block)) return block
   const rest = without(new Set(['type']), block)
   return { type: 'text', text: typeof rest.text === 'string' ? rest.text : readable(rest, MAX_ERROR_CHARS) }
 }

@@ -6,6 +6,7 @@ import { LISTS } from './words.ts'
 /** Of results that tell which method they are of. */
 const FIELDS: Record<string, string> = { ...LISTS, initialize: 'protocolVersion' }
 const BILLION = 1_000_000_000
+const MAX_ASKED = 10_000
 
 export type RequestId = string | number
 
@@ -18,6 +19,8 @@ export interface Awaited {
    * @param result missing for an error, which is late only where nothing was waited for any more
    */
   wasAsked(id: unknown, result?: unknown): boolean
+  /** Whether the server has sent a request with this id: what it says of it may be about its own. */
+  isAsked(id: unknown): boolean
   /** The request that any reply must belong to; undefined when there is none, or more than one. */
   only(): RequestId | undefined
   /** The same where a reply may be one to a notification, which some servers answer. */
@@ -34,6 +37,8 @@ export class OpenRequests implements Awaited {
   readonly #fields = new Map<RequestId, string>()
   readonly #texts = new Set<string>()
   readonly #cancelled = new Set<RequestId>()
+  /** Of requests that the server has sent. */
+  readonly #asked = new Set<RequestId>()
   /** A notification was sent after the latest reply. */
   #mayBeNotice = false
 
@@ -55,7 +60,10 @@ export class OpenRequests implements Awaited {
   }
 
   received(message: JSONRPCMessage): void {
-    if ('method' in message) return
+    if ('method' in message) {
+      if ('id' in message && this.#asked.size < MAX_ASKED) this.#asked.add(message.id)
+      return
+    }
     this.#mayBeNotice = false
     this.over(message.id)
     this.#cancelled.delete(asNumber(message.id) as RequestId)
@@ -69,6 +77,10 @@ export class OpenRequests implements Awaited {
 
   methodOf(id: unknown): string | undefined {
     return this.#methods.get(id as RequestId) ?? this.#methods.get(asNumber(id) as RequestId)
+  }
+
+  isAsked(id: unknown): boolean {
+    return this.#asked.size >= MAX_ASKED || this.#asked.has(id as RequestId)
   }
 
   wasAsked(id: unknown, result?: unknown): boolean {

@@ -4,6 +4,7 @@ import { readText } from './read-text.ts'
 
 const open = (methods: Record<number, string>, isExchange = false): Awaited => ({
   methodOf: (id) => methods[Number(id)],
+  isAsked: () => false,
   wasAsked: (id) => Number.isInteger(id) && (id as number) <= 6,
   only: () => (Object.keys(methods).length === 1 ? Number(Object.keys(methods)[0]) : undefined),
   unnamed() {
@@ -89,6 +90,41 @@ it.each([
   expect(read(JSON.stringify({ jsonrpc: '2.0', id: 5, error })).messages).toEqual([
     { jsonrpc: '2.0', id: 5, error: expected },
   ])
+})
+
+it('the reader takes the words beside an error that has none of its own', () => {
+  const [message] = read('{"jsonrpc":"2.0","id":5,"error":true,"message":"disk full"}').messages
+  expect(message).toMatchObject({ error: { message: 'disk full' } })
+})
+
+it.each([{}, { code: null, message: null }, { code: 0, message: null, data: {} }, { message: '' }])(
+  'the reader takes a result with the error %j, in which nothing is said',
+  (error) => {
+    expect(read(JSON.stringify({ ...reply, error })).messages).toEqual([reply])
+  },
+)
+
+it('the reader takes a value in place of a text of a result', () => {
+  const blocks = [
+    { type: 'text', text: 7, annotations: {} },
+    { type: 'text', text: false },
+  ]
+  const [message] = read(JSON.stringify({ ...reply, result: { content: blocks } })).messages
+  const texts = ['7', 'false'].map((one, at) => ({ ...blocks[at], text: one }))
+  expect(message).toEqual({ ...reply, result: { content: texts } })
+})
+
+it('the reader fails a request that the server cancels, and none where that may be a request of its own', () => {
+  const requests = new OpenRequests()
+  for (const id of [5, 6]) requests.sent({ jsonrpc: '2.0', id, method: 'tools/call' })
+  requests.received({ jsonrpc: '2.0', id: 6, method: 'roots/list' })
+  const cancel = (requestId: unknown) =>
+    read(
+      JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId, reason: 'stop' } }),
+      requests,
+    ).doubtful
+  expect(cancel('5')).toMatchObject([{ id: '5', error: { message: 'it cancelled the request: stop' } }])
+  for (const other of [6, 7, null]) expect(cancel(other)).toEqual([])
 })
 
 it('the reader gives a text that stands in place of a result of a call to its reader', () => {

@@ -73,11 +73,22 @@ function ofValues(values: unknown[], open: Awaited, onDropped: OnDropped): Readi
     const message = toMessage(value, open, onDropped)
     if (message !== value) isAsSent = false
     if (!message) continue
+    const cancelled = cancelledBy(message, open)
+    if (cancelled) doubtful.push(cancelled)
     if (carriesSource(message)) isAsSent = false
     const isCertain = !('error' in message) || (isOf(message, value) && message.error.code !== UNREADABLE)
     ;(isCertain ? messages : doubtful).push(message)
   }
   return { messages, doubtful, isAsSent, hasMore: messages.length + doubtful.length < values.length }
+}
+
+/** Servers may cancel only requests of their own. One that cancels ours sends no reply to it. */
+function cancelledBy(message: JSONRPCMessage, open: Awaited): JSONRPCMessage | undefined {
+  if (!('method' in message) || message.method !== 'notifications/cancelled') return undefined
+  const { requestId, reason } = message.params ?? {}
+  if (open.methodOf(requestId) === undefined || open.isAsked(requestId)) return undefined
+  const why = typeof reason === 'string' && reason !== '' ? `: ${reason.slice(0, QUOTED_CHARS)}` : ''
+  return unreadable(requestId as RequestId, `it cancelled the request${why}`)
 }
 
 /** A text as the error, without a version, may be that of a log. */
