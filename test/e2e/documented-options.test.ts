@@ -68,8 +68,8 @@ it('docs/benchmarks.md describes every section of npm run bench', () => {
   const page = readFileSync(path.join(ROOT, 'docs/benchmarks.md'), 'utf8')
   const sections = [...bench.matchAll(/^ {2}(\w+): async \(/gm)].map(([, name]) => name!)
   expect(sections).toContain('calls')
-  const described = [...page.matchAll(/^- \*\*.*$/gm)].flatMap(([line]) => [...line.matchAll(/\*\*`(\w+)`\*\*/g)])
-  expect(described.map(([, name]) => name!).toSorted()).toEqual(sections.toSorted())
+  const described = Array.from(page.matchAll(/\*\*`(\w+)`\*\*/g), ([, name]) => name!)
+  expect(described.toSorted()).toEqual(sections.toSorted())
 })
 
 it('the decision about line protocols names files that exist', () => {
