@@ -8,6 +8,8 @@ export interface Match {
   label: string
   /** What it stands for, if that is not the text of the range. */
   value?: string | undefined
+  /** It is the beginning of a value, and may look like another one. */
+  isCut?: boolean
 }
 
 export interface Recogniser {

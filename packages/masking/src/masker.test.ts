@@ -68,6 +68,7 @@ it.each([
   ],
   [String.raw`ann\_lee@acme.com ghp\_0123456789abcdefghij0123456789abcdef`, '[EMAIL_1] [SECRET_1]'],
   ['password = "correct horse"', 'password = "correct horse"'],
+  ['{"password": "string", "password": "must", "p": "w x"}', '{"password": "string", "password": "must", "p": "w x"}'],
   [
     `{"pass": "hunter22xx", 'bearer': 'Tr4velQz'} SMTP_PASS: hunter22xx redisPw=hunter2 pass=Tr4velQz`,
     `{"pass": "[SECRET_1]", 'bearer': '[SECRET_2]'} SMTP_PASS: [SECRET_1] redisPw=[SECRET_3] pass=[SECRET_2]`,
@@ -83,6 +84,10 @@ it.each([
   ['"db_password": "hunt3r"', '"db_password": "[SECRET_1]"'],
   [`password="corr'ect-horse"`, 'password="[SECRET_1]"'],
   [`{'password': 'corr"ect,horse;'}`, "{'password': '[SECRET_1]'}"],
+  [
+    String.raw`{'password': 'a"b c\'d', "pwd": "größe"}`,
+    String.raw`{'password': '[SECRET_1]', "pwd": "[SECRET_2]"}`,
+  ],
   [String.raw`{\"password\": \"correct-horse\"}`, String.raw`{\"password\": \"[SECRET_1]\"}`],
   [
     '--set=password=correct-horse {a: {token: "correct-horse"}}',
@@ -255,6 +260,8 @@ it('masking replaces the value of a key that names a secret, as it does in text'
     access_token: '[SECRET_1]',
     api_token: 'string',
     passphrase: 'correct horse',
+    userPwd: 'größe, "b"',
+    pwd: 'string',
     old_password: '********',
   }
   expect(maskData(data, (text, name) => one.maskedNow(text, name)!)).toEqual({
@@ -264,6 +271,8 @@ it('masking replaces the value of a key that names a secret, as it does in text'
     db: { api_key: '[SECRET_3]', password: '[SECRET_4]' },
     rows: [{ clientSecret: '[SECRET_2]' }],
     smtp: { pass: '[SECRET_5]', bearer: '[SECRET_5]', bypass: 'hunter22xx', pass_rate: 'v1.2-beta' },
+    passphrase: '[SECRET_6]',
+    userPwd: '[SECRET_7]',
   })
   expect(one.unmaskData({ text: '[SECRET_2]' })).toEqual({ text: 'correct-horse' })
 })

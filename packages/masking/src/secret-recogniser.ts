@@ -21,6 +21,13 @@ function isSecretValue(name: string, value: string): boolean {
   return (value.length >= 8 || SHORT_SECRET.test(value)) && !NO_SECRET.test(value)
 }
 
+/** In data, a value of such a name is one that a person chose: it may have spaces, quotes and letters of any script. */
+const PASSWORD_NAME = /(?:passw(?:or)?d|passphrase|passcode|pwd)$/i
+
+/** A short Latin word is a type or a state more often than a password. */
+const isPassword = (name: string, value: string): boolean =>
+  PASSWORD_NAME.test(name) && value.length >= 4 && !/^[A-Za-z]{1,7}$/.test(value) && !NO_SECRET.test(value)
+
 /** Names of types and variables in code, and counts, are as short as this but have no letters beside digits. */
 const SHORT_SECRET = /^(?=.*\d)(?=.*[A-Za-z])[\w!@#$%^&*?+~-]{6,7}$/
 
@@ -42,6 +49,16 @@ const NAMED_VALUE = new RegExp(
     String.raw`(?:(?:\s|[ \t]{0,40})(?:(?:=>|:=)\s?["']|[:=](?!>)(?:\s|[ \t]{0,40})["']?)`,
     String.raw`|(?<=[<:]\k<name>)>(?=[^\s<>]{6,200}<\/))`,
     VALUE,
+  ].join(''),
+  'g',
+)
+
+/** As data is printed: its names have quotes, and so have texts. */
+const PASSWORD_IN_DATA = new RegExp(
+  [
+    String.raw`(["'])(?<name>[\w.-]{2,64})\1\s{0,40}(?::|=>)\s{0,40}["'](?=(?<value>`,
+    String.raw`(?<=")(?:[^"\\\r\n]|\\[^\r\n]){4,200}(?=")|(?<=')(?:[^'\\\r\n]|\\[^\r\n]){4,200}(?='))`,
+    String.raw`["'](?:\s{0,40}[,;)}\]]|\s{0,40}$|\r?\n))`,
   ].join(''),
   'g',
 )
@@ -91,6 +108,11 @@ const secretTexts = byPatterns('SECRET', [
     isName: isSecretKey,
     check: valueLength,
   },
+  {
+    expression: PASSWORD_IN_DATA,
+    needs: /pass|pwd/i,
+    check: (value, _text, _start, name) => (isPassword(name, value) ? value.length : 0),
+  },
   { expression: AFTER_NAME, needs: /pass(?:w|phrase)|secret|token|api[ _-]?key/i },
   { expression: NAME_AND_VALUE, needs: /value/i, isName: isSecretKey, check: valueLength },
   {
@@ -134,5 +156,7 @@ export const secret: Recogniser = {
     [...privateKeys(text), ...webTokens(text), ...secretItems(text)]
       .map((place) => ({ ...place, label: 'SECRET' }))
       .concat(secretTexts.find(text)),
-  isValueOf: (key, value) => (/\s/.test(value) ? hasSecretPart(key) && BASIC.test(value) : isSecretValue(key, value)),
+  isValueOf: (key, value) =>
+    isPassword(key, value) ||
+    (/\s/.test(value) ? hasSecretPart(key) && BASIC.test(value) : isSecretValue(key, value)),
 }

@@ -120,12 +120,13 @@ function mailWord(coding: string, word: string): string {
 
 /**
  * What certain programs write, and what is read so only to look for known values: the lines of mail, of comments and of
- * `cat -n`; the bytes of quoted-printable, of `sed l` and `ls -b`, of `cat -v`; of Python's `namereplace`; of
- * JavaScript's `escape`.
+ * `cat -n`; escapes of escapes; the bytes of quoted-printable, of `sed l` and `ls -b`, of `cat -v`; of Python's
+ * `namereplace`; of JavaScript's `escape`.
  */
 export const LOOSE = new RegExp(
   [
     String.raw`[=\\]?\r?\n(?:[ \t]*(?:\/\/|[*#>|%;-]{1,2}|\d{1,6}[:.)]?)[ \t])?`,
+    String.raw`(?:\\{2,16}x[0-9A-Fa-f]{2})+|\\{2,16}u[0-9A-Fa-f]{4}`,
     String.raw`(?:=[0-9A-F]{2})+|(?:\\[0-3][0-7]{2})+|(?:M-(?:\^[?-_]|[ -~]))+|\\N\{[A-Z\d -]{2,99}\}|%u[0-9A-F]{4}`,
   ].join('|'),
   'g',
@@ -136,6 +137,7 @@ export function looseText(written: string): string {
   if (written.startsWith('=')) return quotedText(written)
   if (written.startsWith('M-'))
     return readBytes(Buffer.from(written.match(/M-(?:\^.|.)/g)!.map((one) => shiftedByte(one.slice(2)))))
+  if (written.startsWith('\\\\')) return meaningOf(written.replaceAll(/\\+/g, BACKSLASH)) ?? written
   const { kind, letter, code } = NAMED.exec(written)?.groups ?? {}
   if (letter !== undefined) return kind === 'SMALL' ? letter.toLowerCase() : letter
   return meaningOf(code === undefined ? written : `\\u{${code}}`) ?? written

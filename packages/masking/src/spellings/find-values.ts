@@ -3,13 +3,12 @@ import type { Match } from '../by-patterns.ts'
 import { decoded, isInLiteral, type Level, levelOf, literalValue } from './decode.ts'
 import { type Range, View } from './view.ts'
 
-/** A range of a text, and the value that it stands for; undefined where it can be one of several. */
+/** A range of a text, and the value that it stands for; undefined where it can be one of several, or is cut. */
 export interface Found extends Match {
   value: string | undefined
 }
 
-interface Option extends Match {
-  value: string
+interface Option extends Found {
   /** Where it stands in the text of each level, from the first to its own. */
   places: readonly Range[]
   /** Found by the reading that is not certain. */
@@ -54,7 +53,7 @@ function optionsOf(levels: readonly Level[], find: (text: string) => Match[], fi
       const places: Range[] = [[match.start, match.end]]
       for (let at = first + index; at > 0; at -= 1) places.unshift(levels[at]!.view.before(places[0]!))
       const [start, end] = places[0]!
-      const value = match.value ?? view.text.slice(match.start, match.end)
+      const value = match.isCut ? undefined : (match.value ?? view.text.slice(match.start, match.end))
       return { start, end, label: match.label, value, places, isGuess: first > 0 }
     }),
   )
@@ -98,8 +97,9 @@ function meant(group: readonly Option[], levels: readonly Level[], isKnown?: (va
   )
   const others = group.filter((one) => !own.some((other) => isSame(one, other)))
   if (others.length === 0) return own
-  const known = others.filter(({ value }) => isKnown?.(value))
-  const isOwnKnown = own.some(({ value }) => isKnown?.(value!))
+  const isOfServer = ({ value }: Found): boolean => value !== undefined && isKnown?.(value) === true
+  const known = others.filter(isOfServer)
+  const isOwnKnown = own.some(isOfServer)
   if (!isOwnKnown && known.length > 0 && known.every((one) => isSame(one, known[0]!))) return [known[0]!]
   const guesses = others.filter(({ isGuess }) => isGuess)
   if (own.length > 0 && (guesses.length === 0 || (isOwnKnown && known.length === 0))) return own
@@ -120,7 +120,7 @@ function certain(group: readonly Option[], levels: readonly Level[]): Found[] {
   }
   if (!isInLiteral(levels[0]!, first.start)) return [shallow]
   // What looks like a part of a URL, or of HTML, may be in the value itself.
-  return [{ ...shallow, value: /[%&]/.test(shallow.value) ? literalValue(shallow.value) : deep.value }]
+  return [{ ...shallow, value: shallow.value && /[%&]/.test(shallow.value) ? literalValue(shallow.value) : deep.value }]
 }
 
 const isSame = (one: Found, other: Found): boolean =>

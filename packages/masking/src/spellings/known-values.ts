@@ -16,10 +16,11 @@ const MAX_FORMS = 30_000
 /** Values are looked up by their beginning, and a text has only some of the beginnings' numbers. */
 const HEAD_CHARS = 5
 const MIN_FORM_CHARS = 8
-const MAX_CUT_CHARS = 64
+const MAX_CUT_CHARS = 128
 const NUMBERS = 1 << 16
 /** A word that stands where secrets do, such as `password: required`, is none elsewhere. */
-const isLikeWord = (text: string): boolean => text.length < 8 || !(NO_WORD.test(text) || /^[A-Z\d]{16}/.test(text))
+const isLikeWord = (text: string): boolean =>
+  text.length < 8 || !(NO_WORD.test(text) || /^[A-Z\d]{16}|\S\s+\S/.test(text))
 const isSecretLabel = (label: string): boolean => label.startsWith('SECRET')
 /** Numbers, which every program groups in another way. */
 const isNumberLabel = (label: string): boolean => /^(?:CARD|IBAN|PHONE)/.test(label)
@@ -148,14 +149,14 @@ export class KnownValues {
     return [...whole, ...cut, ...more, ...others.filter(isFree)]
   }
 
-  /** The beginnings of values before an ellipsis, as tables and errors cut them. */
+  /** The beginnings of values before an ellipsis, as tables and errors cut them, also in a literal. */
   *#cut(text: string): Generator<Match> {
-    for (const { 0: dots, index } of text.matchAll(/\.{3,}|…/g)) {
-      const end = index + Math.max(0, dots.length - 3)
+    for (const { 0: dots, index } of text.matchAll(/["']…|\.{3,}|…/g)) {
+      const end = index + (dots.startsWith('.') ? dots.length - 3 : 0)
       for (let at = Math.max(0, end - MAX_CUT_CHARS); at + HEAD_CHARS <= end; at += 1) {
         const value = this.#beginningWith(text.slice(at, end))
         if (value === undefined || (DIGIT.test(value[0]!) && DIGIT.test(text[at - 1] ?? ''))) continue
-        yield { start: at, end, label: this.#forms.get(value)!.label }
+        yield { start: at, end, label: this.#forms.get(value)!.label, isCut: end - at < value.length }
         break
       }
     }
