@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PROTOCOL_VERSION = 1
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 MAX_STRUCTURE = 1 << 20
+MAX_INEXACT_STRUCTURE = 1 << 18
 MAX_NESTING = 1000
 
 # ASCII only, so that lone surrogates survive; no NaN, which JSON lacks: the bridge would drop the frame.
@@ -89,21 +90,31 @@ def _check_integers(value: Any, default: Callable[[Any], Any], name: str = "") -
 
 
 _STRING = re.compile('"[^"]*"')
+# What the bridge reads more slowly, to keep each number and the order of keys: as in its parse-exact.ts.
+_INEXACT = re.compile(r'[:,\[]-?\d{16}|"\d+":')
+_FLOAT = re.compile(r"[:,\[]-?\d+(?:\.0+[,\]}]|(?:\.\d+)?[eE](?!-))")
 _DEEPER = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # 1 and -1 as signed bytes
 
 
 def _check_structure(text: str) -> None:
-    if text.count("[") + text.count("{") <= MAX_NESTING and sum(map(text.count, "[]{}:,")) <= MAX_STRUCTURE:
+    limit, numbers = MAX_STRUCTURE, ""
+    if sum(map(text.count, "[]{}:,")) > MAX_INEXACT_STRUCTURE and _is_inexact(text):
+        limit, numbers = MAX_INEXACT_STRUCTURE, " beside numbers such as 3.0"
+    if text.count("[") + text.count("{") <= MAX_NESTING and sum(map(text.count, "[]{}:,")) <= limit:
         return  # not even with those in strings, a quick test
     # Backslashes occur only in strings. Without escapes, a string ends at the next quote.
     bare = _STRING.sub("", text.replace("\\\\", "").replace('\\"', ""))
     structure = sum(map(bare.count, "[]{}:,"))
-    if structure > MAX_STRUCTURE:
-        raise FrameError(f"{structure:,} brackets, colons and commas of JSON are over the limit of {MAX_STRUCTURE:,}")
+    if structure > limit:
+        raise FrameError(f"{structure:,} brackets, colons and commas of JSON{numbers} are over the limit of {limit:,}")
     steps = array("b", re.sub(r"[^][{}]+", "", bare).encode("ascii").translate(_DEEPER))
     depth = max(accumulate(steps), default=0)
     if depth > MAX_NESTING:
         raise FrameError(f"lists and objects {depth:,} deep in each other are over the limit of {MAX_NESTING:,}")
+
+
+def _is_inexact(text: str) -> bool:
+    return bool(_INEXACT.search(text) or ((".0" in text or "e+" in text) and _FLOAT.search(text)))
 
 
 def decode(line: bytes | bytearray) -> RunFrame | ReplyFrame:

@@ -87,9 +87,11 @@ it('the decoder drops an overlong line without keeping it, and reads on', () => 
 })
 
 it('the decoder refuses a costly line before it parses it', () => {
-  const hostile = [`{"type":"x","a":[${'{},'.repeat(700_000)}1]}\n`, `${'['.repeat(3_000_000)}\n`].map((text) =>
-    Buffer.from(text),
-  )
+  const hostile = [
+    `{"type":"x","a":[${'{},'.repeat(700_000)}1]}\n`,
+    `${'['.repeat(3_000_000)}\n`,
+    ...['1.0', '1e+22', '1234567890123456', '{"1":1}'].map((slow) => `{"a":[${`${slow},`.repeat(200_000)}1,${'[],'.repeat(30_000)}1]}\n`),
+  ].map((text) => Buffer.from(text))
   const cancel = line({ type: 'cancel', id: 3 })
   const parse = vi.spyOn(JSON, 'parse')
   const { frames, malformed } = decode([...hostile, cancel])
@@ -98,13 +100,14 @@ it('the decoder refuses a costly line before it parses it', () => {
   expect(malformed).toEqual([
     expect.stringMatching(/^more than 1048576 of/),
     'lists and objects nested more than 1000 deep',
+    ...Array.from({ length: 4 }, (): unknown => expect.stringMatching(/^more than 262144 of .* such as 3\.0$/)),
   ])
   expect(frames).toEqual([{ type: 'cancel', id: 3 }])
   expect(parsed).toEqual([cancel.length - 1])
 })
 
 it('the decoder accepts a frame of a million numbers', () => {
-  const params = Array.from({ length: 1_000_000 }, (_, index) => index)
+  const params = Array.from({ length: 1_000_000 }, (_, index) => index / 1e7)
   const call = { type: 'call', id: 1, cell: 1, method: 'call_tool', params }
   const { frames, malformed } = decode([line(call)])
   expect(malformed).toEqual([])

@@ -3,8 +3,8 @@ import { BridgeError } from '../../errors.ts'
 import { Malformed, readerOf } from './field-kinds.ts'
 import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES, KERNEL_FRAMES } from './frames.ts'
 import { exactJson } from '../../util/json/exact-json.ts'
-import { lineCost, MAX_NESTING } from '../../util/json/line-cost.ts'
-import { parseExact } from '../../util/json/parse-exact.ts'
+import { lineCost, MAX_INEXACT_STRUCTURE, MAX_NESTING } from '../../util/json/line-cost.ts'
+import { isInexact, parseExact } from '../../util/json/parse-exact.ts'
 import { sourceOf } from '../../util/json/source-json.ts'
 import { isRecord } from '../../util/json/json.ts'
 
@@ -113,9 +113,14 @@ export class FrameDecoder {
       this.#onMalformed(tooCostly)
       return
     }
+    const text = line.toString('utf8')
+    if (structure > MAX_INEXACT_STRUCTURE && isInexact(text)) {
+      this.#onMalformed(`more than ${MAX_INEXACT_STRUCTURE} of the characters [ ] { } : , beside numbers such as 3.0`)
+      return
+    }
     let frame: KernelFrame
     try {
-      frame = checkFrame(parseExact(line.toString('utf8')))
+      frame = checkFrame(parseExact(text))
     } catch (error) {
       this.#onMalformed(error instanceof Malformed ? error.message : 'not JSON')
       return

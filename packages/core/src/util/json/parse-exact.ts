@@ -7,20 +7,21 @@ const INEXACT = /[:,[]\s*-?\d{16}|^\s*-?\d{16}|"\d+"\s*:/
 /** Python reads no longer integer, and reading one takes more than linear time. */
 const MAX_DIGITS = 4_300
 const INTEGER = /^-?\d+$/
-const FLOAT = /[:,[]\s*-?\d+(?:\.0+[,\s\]}]|(?:\.\d+)?[eE])/
+const FLOAT = /[:,[]\s*-?\d+(?:\.0+[,\s\]}]|(?:\.\d+)?[eE](?!-))/
 const BRACKETS = /["[\]{}]/g
-const SCALAR = /[^\s,\]}]+/y
-const SPACE = /\s*/y
+/** No shorter integer loses anything. */
+const SAFE_DIGITS = 15
 
 /** Parses JSON as `JSON.parse` does, with BigInts and in the order of the text. @throws SyntaxError */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text)
-  return INEXACT.test(text) || hasWholeFloat(text) ? new Reader(text).value() : value
+  return isInexact(text) ? new Reader(text).value() : value
 }
 
-/** Of the forms that Python and JavaScript write. */
-function hasWholeFloat(text: string): boolean {
-  return (text.includes('.0') || text.includes('e+')) && FLOAT.test(text)
+/** Whether `parseExact` takes longer for this text, as plain parsing may lose something. */
+export function isInexact(text: string): boolean {
+  // Of the forms of floats that Python and JavaScript write.
+  return INEXACT.test(text) || ((text.includes('.0') || text.includes('e+')) && FLOAT.test(text))
 }
 
 /** Whether Python reads another value from the text than from the JSON of what JavaScript reads from it: `3.0`, too. */
@@ -56,13 +57,19 @@ class Reader {
     if (first === '{') return this.#object()
     if (first === '[') return this.#array()
     if (first === '"') return this.#string()
-    SCALAR.lastIndex = this.#at
-    const [word] = SCALAR.exec(this.#text)!
-    this.#at += word.length
+    const word = this.#scalar()
     const value: unknown = JSON.parse(word)
-    return INTEGER.test(word) && word.length <= MAX_DIGITS && String(value) !== word && value !== 0
+    return word.length > SAFE_DIGITS && word.length <= MAX_DIGITS && INTEGER.test(word) && String(value) !== word
       ? BigInt(word)
       : value
+  }
+
+  #scalar(): string {
+    const from = this.#at
+    let code = this.#text.charCodeAt(this.#at)
+    // Up to a space, a comma or a bracket.
+    while (code > 0x20 && code !== 0x2c && code !== 0x5d && code !== 0x7d) code = this.#text.charCodeAt((this.#at += 1))
+    return this.#text.slice(from, this.#at)
   }
 
   members(): Map<string, string> {
@@ -89,10 +96,7 @@ class Reader {
     const from = this.#at
     if (first === '"') this.#at = this.#endOfString() + 1
     else if (first === '{' || first === '[') this.#skipBrackets()
-    else {
-      SCALAR.lastIndex = from
-      this.#at += SCALAR.exec(this.#text)![0].length
-    }
+    else this.#scalar()
     return this.#text.slice(from, this.#at)
   }
 
@@ -154,9 +158,7 @@ class Reader {
 
   /** Skips white space. */
   #next(): string {
-    SPACE.lastIndex = this.#at
-    SPACE.test(this.#text)
-    this.#at = SPACE.lastIndex
+    while (this.#text.charCodeAt(this.#at) <= 0x20) this.#at += 1
     return this.#text[this.#at]!
   }
 }

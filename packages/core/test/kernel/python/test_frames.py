@@ -84,6 +84,12 @@ class Frames(unittest.TestCase):
         frames.encode({"t": [1] * (frames.MAX_STRUCTURE - around - 1)})
         with self.assertRaisesRegex(frames.FrameError, "brackets, colons and commas"):
             frames.encode({"t": [1] * (frames.MAX_STRUCTURE - around)})
+        # The bridge reads each of these longer.
+        for slow in (3.0, 1e22, 10**16, {"1": 1}):
+            with self.assertRaisesRegex(frames.FrameError, "JSON beside numbers such as 3.0 are over the limit of 262"):
+                frames.encode({"t": [slow] * frames.MAX_INEXACT_STRUCTURE})
+        for quick in (3.5, 0.01e-07, 10**14, "3.0", {"a1": 1}):
+            frames.encode({"t": [quick] * (frames.MAX_INEXACT_STRUCTURE // 2)})
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(4 * frames.MAX_NESTING)
         try:
