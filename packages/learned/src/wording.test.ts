@@ -40,6 +40,7 @@ it('a secret made of common words is not kept', () => {
 it.each([
   'password: horse ticket',
   'password=horse ticket',
+  'recovery phrase: horse',
   '(password) horse ticket',
   '“password”: horse ticket',
   '*Password* horse ticket',
@@ -54,6 +55,12 @@ it.each([
   '`password` horse ticket password: horse',
 ])('what follows a word for a secret is not kept: %s', (text) => {
   expect(wordingOf(`open ${text} repository`, isKnown)).not.toEqual(expect.arrayContaining(['repositori']))
+})
+
+it('a secret before its name is not kept, and words of the tool are', () => {
+  const isOwn = (word: string): boolean => word === 'ticket'
+  expect(wordingOf('open ticket, horse is the password', isKnown, isOwn)).toEqual(['ticket'])
+  expect(wordingOf('open ticket, horse is the send', isKnown, isOwn)).toEqual(['hors', 'open', 'send', 'ticket'])
 })
 
 it('a name in lower case that is made of common words is not kept, and words of the tool are', () => {

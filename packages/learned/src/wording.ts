@@ -12,7 +12,7 @@ const QUOTED = /"[^"]*"?|`[^`]*`?|“[^”]*”?|(?<![a-z])'[^']*(?:'|$)/gi
 const PLAIN = /^[a-z]{2,20}(?:[_-][a-z]{2,20})*$/
 /** What follows one of these may be a secret made of common words, in any form of it and with any sign beside it. */
 const BEFORE_SECRETS =
-  /^(?:pass|token|keys?$|login$|kennwort|wachtwoord|contrase|senha$|clave|parola|has[lł]o$|парол|密码|暗号|パスワード)/iu
+  /^(?:pass|token|keys?$|login$|phrase$|kennwort|wachtwoord|contrase|senha$|clave|parola|has[lł]o$|парол|密码|暗号|パスワード)/iu
 /** After one of these, without an article, may stand a name, which may be made of common words: mark rose. */
 const BEFORE_NAMES = /^(?:to|from|for|by|with|of|named|called|cc|mr|mrs|ms|dr|user|customer|client|contact|patient)$/i
 const AFTER_NAMES = /^(?:a|an|the|this|that|my|our|all|any|each|and|or|in|on|at|about|as|into|via|using)$/i
@@ -24,12 +24,14 @@ const AFTER_NAMES = /^(?:a|an|the|this|that|my|our|all|any|each|and|or|in|on|at|
 export function wordingOf(text: string, isKnown: (word: string) => boolean = () => true, isOwn = isKnown): string[] {
   const found = new Set<string>()
   const parts = text.slice(0, MAX_CHARS).replace(QUOTED, withoutQuoted).trim().split(/\s+/)
-  let mayKeep = isKnown
+  // A secret may stand before its name, too: rose is the password.
+  const isSafe = parts.some(namesSecret) ? isOwn : isKnown
+  let mayKeep = isSafe
   for (const [at, part] of parts.entries()) {
     const bare = part.replace(/^\(|[).,;:!?]+$/g, '')
     // The first word of a sentence.
     const own = at === 0 && /^[A-Z][a-z]+$/.test(bare) ? bare.toLowerCase() : bare
-    if (AFTER_NAMES.test(bare)) mayKeep = isKnown
+    if (AFTER_NAMES.test(bare)) mayKeep = isSafe
     for (const word of PLAIN.test(own) ? own.split(/[_-]/) : [])
       if (!isStopWord(word) && mayKeep(word)) found.add(stem(word))
     if (BEFORE_NAMES.test(bare)) mayKeep = isOwn

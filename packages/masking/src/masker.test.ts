@@ -84,10 +84,7 @@ it.each([
   ['"db_password": "hunt3r"', '"db_password": "[SECRET_1]"'],
   [`password="corr'ect-horse"`, 'password="[SECRET_1]"'],
   [`{'password': 'corr"ect,horse;'}`, "{'password': '[SECRET_1]'}"],
-  [
-    String.raw`{'password': 'a"b c\'d', "pwd": "größe"}`,
-    String.raw`{'password': '[SECRET_1]', "pwd": "[SECRET_2]"}`,
-  ],
+  [String.raw`{'password': 'a"b c\'d', "pwd": "größe"}`, String.raw`{'password': '[SECRET_1]', "pwd": "[SECRET_2]"}`],
   [String.raw`{\"password\": \"correct-horse\"}`, String.raw`{\"password\": \"[SECRET_1]\"}`],
   [
     '--set=password=correct-horse {a: {token: "correct-horse"}}',

@@ -157,6 +157,5 @@ export const secret: Recogniser = {
       .map((place) => ({ ...place, label: 'SECRET' }))
       .concat(secretTexts.find(text)),
   isValueOf: (key, value) =>
-    isPassword(key, value) ||
-    (/\s/.test(value) ? hasSecretPart(key) && BASIC.test(value) : isSecretValue(key, value)),
+    isPassword(key, value) || (/\s/.test(value) ? hasSecretPart(key) && BASIC.test(value) : isSecretValue(key, value)),
 }

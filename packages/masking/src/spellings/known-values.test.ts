@@ -71,11 +71,7 @@ const SHOWN: [where: string, shown: string, masked: string][] = [
   ],
   ['a list of letters', `['${Array.from(MAIL).join("', '")}']`, "['[EMAIL_1]']"],
   ['UTF-16', String(Buffer.from(MAIL, 'utf16le')), '[EMAIL_1]\0'],
-  [
-    'an escape of an accent in bytes',
-    String.raw`b'ren\\xe9.gr\\u00f6b\\xc3\\xa4@zephyr.example'`,
-    "b'[EMAIL_1]'",
-  ],
+  ['an escape of an accent in bytes', String.raw`b'ren\\xe9.gr\\u00f6b\\xc3\\xa4@zephyr.example'`, "b'[EMAIL_1]'"],
   ['what follows a number', `${PHONE} (2 sub-exceptions)`, '[PHONE_1] (2 sub-exceptions)'],
   ['a folded literal of YAML', `"a ren\\xE9.gr\\\n  \\xF6b\\xE4@zephyr.example b"`, '"a [EMAIL_1] b"'],
   ['JSON in an escape', JSON.stringify(JSON.stringify({ a: `\n${MAIL}` })), String.raw`"{\"a\":\"\\n[EMAIL_1]\"}"`],

@@ -90,7 +90,9 @@ it('the decoder refuses a costly line before it parses it', () => {
   const hostile = [
     `{"type":"x","a":[${'{},'.repeat(700_000)}1]}\n`,
     `${'['.repeat(3_000_000)}\n`,
-    ...['1.0', '1e+22', '1234567890123456', '{"1":1}'].map((slow) => `{"a":[${`${slow},`.repeat(200_000)}1,${'[],'.repeat(30_000)}1]}\n`),
+    ...['1.0', '1e+22', '1234567890123456', '{"1":1}'].map(
+      (slow) => `{"a":[${`${slow},`.repeat(200_000)}1,${'[],'.repeat(30_000)}1]}\n`,
+    ),
   ].map((text) => Buffer.from(text))
   const cancel = line({ type: 'cancel', id: 3 })
   const parse = vi.spyOn(JSON, 'parse')
