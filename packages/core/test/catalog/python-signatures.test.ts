@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { pythonName } from '../../src/util/text/python-name.ts'
-import { FULL, SHORT, signatureOf, signatureSource } from '../../src/calls/catalog/signature/signature.ts'
+import { isPythonKeyword, pythonName } from '../../src/util/text/python-name.ts'
+import { FULL, parametersText, SHORT, signatureOf } from '../../src/calls/catalog/signature/signature.ts'
 import { typeText } from '../../src/calls/catalog/signature/schema-type.ts'
 import type { UpstreamTool } from '../../src/upstream/upstream.ts'
 import { needsProgram, skip } from '../support/suite/needs.ts'
@@ -94,12 +94,12 @@ const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
 
 function sourcesFor(toolName: string, inputSchema: unknown, outputSchema: unknown): string[] {
   const signature = signatureOf(inputSchema)
-  const returns = typeText(outputSchema, outputSchema, SHORT.requiredType)
   const alias = pythonName(toolName, 'tool')
-  return [
-    signatureSource(alias, signature, returns),
-    signatureSource(alias, signature, typeText(outputSchema, outputSchema, FULL.requiredType), FULL),
-  ]
+  const safeName = isPythonKeyword(alias) ? `${alias}_` : alias
+  return [SHORT, FULL].map((limits) => {
+    const returns = typeText(outputSchema, outputSchema, limits.requiredType)
+    return `async def ${safeName}(${parametersText(signature, limits)}) -> ${returns}: ...`
+  })
 }
 
 it('the Python signature of every generated schema is valid Python', () => {

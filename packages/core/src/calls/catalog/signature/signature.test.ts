@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { typeText } from './schema-type.ts'
-import { FULL, parametersText, SHORT, signatureOf, signatureSource } from './signature.ts'
+import { FULL, parametersText, SHORT, signatureOf } from './signature.ts'
 
 const type = (schema: unknown, limit = 200): string => typeText(schema, schema, limit)
 const short = (schema: unknown): string => parametersText(signatureOf(schema), SHORT)
@@ -242,9 +242,4 @@ it.each<[string, object, string]>([
   ],
 ])('a signature shows arguments %s', (_, schema, expected) => {
   expect(short({ type: 'object', ...schema })).toBe(expected)
-})
-
-it('a signature is written as Python source', () => {
-  const signature = signatureOf({ type: 'object', properties: { a: { type: 'string' } }, required: ['a'] })
-  expect(signatureSource('lambda', signature, 'dict')).toBe('async def lambda_(*, a: str) -> dict: ...')
 })

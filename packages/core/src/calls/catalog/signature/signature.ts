@@ -1,8 +1,8 @@
 // Converts a tool's input schema to a Python signature: data to bind a call with, and its text.
-// All printed text compiles: a test checks `signatureSource` with `ast.parse` over generated schemas. Pure.
+// All printed text compiles: a test checks it with `ast.parse` over generated schemas. Pure.
 import { flattened, isNever, type Schema } from './json-schema.ts'
 import { namedArguments } from './named-arguments.ts'
-import { isPythonKeyword, pythonNames } from '../../../util/text/python-name.ts'
+import { pythonNames } from '../../../util/text/python-name.ts'
 import { pythonLiteral } from './python-literal.ts'
 import { typeText } from './schema-type.ts'
 import { violation } from './violation.ts'
@@ -160,18 +160,6 @@ function parameterText(parameter: Parameter, root: unknown, limits: SignatureLim
 function hasFewValues({ schema }: Parameter, root: unknown): boolean {
   const type = typeText(schema, root, MAX_FEW_VALUES)
   return type.startsWith('Literal[') && !type.includes(', ...]')
-}
-
-/** The signature as a statement that compiles: `async def create_issue(*, owner: str) -> dict: ...` */
-export function signatureSource(
-  name: string,
-  signature: Signature,
-  returns: string | undefined,
-  limits = SHORT,
-): string {
-  const result = returns === undefined ? '' : ` -> ${returns}`
-  const safeName = isPythonKeyword(name) ? `${name}_` : name
-  return `async def ${safeName}(${parametersText(signature, limits)})${result}: ...`
 }
 
 function freeName(wanted: string, parameters: Parameter[]): string {
