@@ -96,7 +96,6 @@ describe('a command', () => {
       ['search', 'who', 'am', 'I'],
       ['search', 'who', '--json'],
       ['tools', 'who'],
-      ['tools', 'saved'],
       ['approve'],
       ['log'],
       ['shell'],

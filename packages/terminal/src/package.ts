@@ -96,8 +96,8 @@ function addCommands(program: Command, here: Terminal): void {
 
   program
     .command('tools')
-    .description('list the tools of a server, or show one tool in full; also lists saved functions')
-    .argument('<server>', 'the server; or saved, unless a server has that name')
+    .description('list the tools of a server, or show one tool in full')
+    .argument('<server>')
     .argument('[tool]', 'the name of a tool')
     .json()
     .runs(async () => (await import('./lists/tools.ts')).tools, here)

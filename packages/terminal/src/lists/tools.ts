@@ -14,24 +14,16 @@ export async function tools(
   terminal: Terminal,
 ): Promise<void> {
   const { stdout, print, printEmpty, printJson } = terminal
-  const isServer = await withServers(terminal, async (bridge) => {
-    const { catalog } = bridge
-    if (catalog.resolveServer(server) === undefined && server === SAVED) return false
+  await withServers(terminal, async (bridge) => {
     const name = namedServer(bridge, server)
     const wanted = tool === undefined ? {} : { tools: [tool], detail: 'full' as const }
-    const docs = await catalog.docs(name, { ...wanted, resultsOf: { user: undefined } })
+    const docs = await bridge.catalog.docs(name, { ...wanted, resultsOf: { user: undefined } })
     if (options.json) printJson(docs)
     else if (docs.length === 0) printEmpty(`Server '${name}' has no tools.`)
     else if (tool === undefined && stdout.isTTY) printList(name, docs, terminal)
     else print(docs.map(asText).join('\n'))
-    return true
   })
-  if (isServer) return
-  await (await import('./saved.ts')).saved(tool, undefined, options, terminal)
 }
-
-/** Accepted instead of a server's name, if no server has that name: the same as the command `saved`. */
-const SAVED = 'saved'
 
 function printList(server: string, docs: readonly ToolDoc[], { printSummary, printTable }: Terminal): void {
   const rows = docs.map(({ toolAlias, description }): Cell[] => [
