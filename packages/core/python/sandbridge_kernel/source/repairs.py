@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .magics import translated
 from .scan import Reading, code_mask
-from .signs import evenly_indented, with_own_signs, without_entities, without_margins
+from .signs import with_own_signs, without_entities
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,10 +44,8 @@ def reading(source: str, parses: Callable[[str], bool]) -> Reading | str | None:
         with_own_signs,
         _without_fence,
         _without_prompts,
-        without_margins,
         _without_indentation,
         _translated_lines,
-        lambda text: evenly_indented(text, parses),
     )
     for base, note in (
         (source, None),
