@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { MAX_NESTING } from '../../core/src/util/json/line-cost.ts'
+import { tryParseExact } from '../../core/src/util/json/parse-exact.ts'
 import { MASK_KINDS } from '../../core/src/config/settings/sandbox.ts'
 import { createMaskers } from './part.ts'
 import { customRecogniser } from './custom-pattern.ts'
@@ -219,6 +220,8 @@ it('masking gives a value the same token everywhere, and puts it back', () => {
   expect(masked).toBe('[EMAIL_1], [EMAIL_2], [EMAIL_1]')
   expect(one.unmask(masked)).toBe('a@x.example, b@x.example, a@x.example')
   expect(one.unmaskData({ to: ['[EMAIL_2]'], '[EMAIL_1]': 1 })).toEqual({ to: ['b@x.example'], 'a@x.example': 1 })
+  const ordered = one.unmaskData(tryParseExact('{"a":"[EMAIL_1]","2":1,"1":2}'))
+  expect(JSON.stringify(ordered)).toBe('{"a":"a@x.example","2":1,"1":2}')
 })
 
 it('masking puts back a value with its invisible characters', () => {

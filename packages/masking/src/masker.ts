@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { OtherLanguage } from '@sandbridge/core/config/settings'
-import { floatsOf, keepFloats } from '@sandbridge/core/util/json'
+import { floatsOf, inOrder, keepFloats } from '@sandbridge/core/util/json'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { Mask } from '@sandbridge/core/parts'
 import type { Match, Recogniser } from './by-patterns.ts'
@@ -187,8 +187,8 @@ export class Masker {
     const inner = (value: unknown): unknown => this.unmaskData(value, only)
     if (Array.isArray(data)) return keepFloats(data.map(inner), floatsOf(data))
     if (!isRecord(data)) return data
-    const entries = Object.entries(data).map(([key, value]) => [unmask(key), inner(value)])
-    return keepFloats(Object.fromEntries(entries), floatsOf(data))
+    const entries = Object.entries(data).map(([key, value]): [string, unknown] => [unmask(key), inner(value)])
+    return keepFloats(inOrder(new Map(entries)), floatsOf(data))
   }
 
   #replaced(text: string, mayReplace: (value: string, token: string) => boolean): string {

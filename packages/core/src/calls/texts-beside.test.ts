@@ -2,6 +2,9 @@ import { expect, it } from 'vitest'
 import { textsBeside } from './tool-result.ts'
 
 const rows = { rows: [{ id: 1, name: 'a', note: null }], total: 3.5 }
+const longOtherwise = JSON.stringify({
+  rows: Array.from({ length: 20_000 }, (_, id) => ({ name: `row ${id}`, id })),
+})
 const long = { rows: Array.from({ length: 20_000 }, (_, id) => ({ id, name: `row ${id}` })) }
 
 it.each<[string, unknown, string[]]>([
@@ -18,6 +21,8 @@ it.each<[string, unknown, string[]]>([
   ['each item of a list in a box', { result: [{ a: 1 }, 'b'] }, ['{"a":1}', 'b']],
   ['one field', { text: 'all of it', size: 9 }, ['all of it']],
   ['a long JSON with other spaces', long, [JSON.stringify(long, undefined, 1)]],
+  ['a long JSON with other keys first', long, [longOtherwise]],
+  ['None of Python in a box', { result: null }, ['None']],
   ['nothing', rows, ['', ' \n']],
 ])('a text that repeats the data is left out: %s', (_what, data, texts) => {
   expect(textsBeside(data, texts)).toEqual([])
@@ -33,4 +38,19 @@ it.each<[string, unknown, string[]]>([
   ['a repetition and a warning', { a: 1 }, ['{"a":1}', 'Warning: the index is old']],
 ])('a text that says something else is kept: %s', (_what, data, texts) => {
   expect(textsBeside(data, texts)).toEqual(texts)
+})
+
+it('a long text beside data of many fields does not keep the bridge busy', () => {
+  const data = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}`, [at]]))
+  const texts = ['some words '.repeat(1_000_000)]
+  const start = process.cpuUsage()
+  expect(textsBeside(data, texts)).toEqual(texts)
+  expect(process.cpuUsage(start).user / 1000).toBeLessThan(1_000)
+})
+
+it('large integers of a text are compared exactly', () => {
+  const [json, other] = ['{"id":18446744073709551615}', '{"id":18446744073709551614}']
+  const data: unknown = JSON.parse(json)
+  expect(textsBeside(data, [json, "{'id': 18446744073709551615}"], json)).toEqual([])
+  expect(textsBeside(data, [other], json)).toEqual([other])
 })

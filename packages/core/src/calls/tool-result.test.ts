@@ -57,9 +57,12 @@ it('structured content that looks like a box is whole where the output schema ha
   expect(isWhole(box, page)).toBe(true)
   expect(isWhole(box, schemaOf('items'))).toBe(true)
   expect(isWhole(box, { $ref: '#/$defs/page', $defs: { page } })).toBe(true)
+  // The signature says `dict`.
+  expect(isWhole(box, { type: 'object' })).toBe(true)
+  expect(isWhole({ result: 'a' }, { additionalProperties: { type: 'string' } })).toBe(true)
   // Controls: a box, an unknown schema, and what nobody takes for a box.
   expect(isWhole(box, schemaOf('content'))).toBe(false)
-  expect(isWhole(box, { type: 'object' })).toBe(false)
+  expect(isWhole(box, {})).toBe(false)
   expect(isWhole(box)).toBe(false)
   expect(isWhole({ content: [1], nextCursor: 'a' }, page)).toBe(false)
 })
@@ -75,6 +78,11 @@ it('texts, links and files beside structured content are told of, unless it has 
     's.t returned links or files beside its data, which only raw=True has (2).',
   ])
   expect(notesOf({ result: [link, file] }, link, file)).toEqual([])
+  // What has no attributes.
+  for (const result of [null, 3])
+    expect(notesOf({ result }, hello)).toEqual([
+      's.t returned text that its data does not repeat, which only raw=True has.',
+    ])
   const image = { type: 'image', data: 'AAEC', mimeType: 'image/png' }
   expect(notesOf({ rows: 3 }, image)).toEqual([
     's.t returned images or sounds beside its data: `.media` of the value, or raw=True.',
@@ -133,4 +141,13 @@ it('structured content keeps its source where that says more, and so does the er
       data: expect.objectContaining({ structuredContent: expect.objectContaining({ id: 9007199254740993n }) }),
     }),
   )
+})
+
+it.each<[string, unknown]>([
+  ['in a circle', { anyOf: [{ $ref: '#/$defs/A' }, { type: 'integer' }] }],
+  ['in layers', { oneOf: Array.from({ length: 30 }, () => ({ $ref: '#/$defs/B' })) }],
+])('options of an output schema that refer to each other are each read once: %s', (_, A) => {
+  const options = Array.from({ length: 30 }, () => ({ $ref: '#/$defs/A' }))
+  const outputSchema = { properties: { result: { $ref: '#/$defs/A' } }, $defs: { A, B: { anyOf: options } } }
+  expect(given({ content: [hello], structuredContent: { result: 1 } }, outputSchema)).not.toHaveProperty('isText')
 })

@@ -2,7 +2,7 @@
 import { cleanWords, onOneLine } from '../util/text/server-words.ts'
 import { BridgeError } from '../errors.ts'
 import { isRecord, parseJson } from '../util/json/json.ts'
-import { memberJson, parseExact } from '../util/json/parse-exact.ts'
+import { memberJson, parseExact, tryParseExact } from '../util/json/parse-exact.ts'
 import { keepSource, sourceOf } from '../util/json/source-json.ts'
 import type { ToolResult } from '../upstream/upstream.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
@@ -53,7 +53,7 @@ export function resultForSandbox(
   if (structuredContent === undefined) return { content, ...(staysText && { isText: true }) }
   const isWhole = inBox(structuredContent) !== undefined && isNeverBox(definition.outputSchema)
   const texts = content.filter(isText).map(({ text }) => text)
-  const others = textsBeside(structuredContent, texts)
+  const others = textsBeside(structuredContent, texts, json)
   const parts = {
     content: content.filter((block) => !isText(block)),
     ...(isWhole && { isWhole }),
@@ -85,9 +85,10 @@ export function leftOutNotes(tool: CatalogTool, { content, structuredContent, te
 
 /** What has room for it: a number has none, and a text of JavaScript. */
 function where(attribute: string, data: unknown): string {
-  const value = inBox(data)?.[1] ?? data
-  if (typeof value !== 'object' && typeof value !== 'string') return ', which only raw=True has.'
-  return `: \`.${attribute}\` of the value${typeof value === 'string' ? ' in Python' : ''}, or raw=True.`
+  const [, value] = inBox(data) ?? ['', data]
+  const kind = value === null ? 'null' : typeof value
+  if (kind !== 'object' && kind !== 'string') return ', which only raw=True has.'
+  return `: \`.${attribute}\` of the value${kind === 'string' ? ' in Python' : ''}, or raw=True.`
 }
 
 /** The embedded resource of a block, or the block itself. */
@@ -134,43 +135,48 @@ export function forbiddenNote(
   return `${words.replace(/[.!?]$/, '')}. The code got it as it is.`
 }
 
-/** A longer text is compared as it is, apart from white space. */
-const MAX_PARSED = 256 * 1024
+/** More characters are compared with large integers rounded. */
+const MAX_EXACT = 256 * 1024
 /** The most fields or items of the data that are each compared with a text. */
 const MAX_PARTS = 100
 
-/** The texts; none if each repeats the data or a part of it. */
-export function textsBeside(data: unknown, texts: readonly string[]): string[] {
+/**
+ * The texts; none if each repeats the data or a part of it.
+ * @param json of the data, where it says more than the data
+ */
+export function textsBeside(rounded: unknown, texts: readonly string[], json?: string): string[] {
   const said = texts.filter((text) => text.trim() !== '')
   if (said.length === 0) return []
+  const isExact = [json ?? '', ...said].every((text) => text.length <= MAX_EXACT)
+  const data = isExact && json !== undefined ? parseExact(json) : rounded
   const fields = typeof data === 'object' && data !== null ? Object.values(data) : []
   const [only] = fields
   const items = fields.length === 1 && Array.isArray(only) ? only : []
   const parts = [data, ...fields.slice(0, MAX_PARTS), ...items.slice(0, MAX_PARTS)]
-  return said.every((text) => parts.some(repeatedBy(text))) ? [] : said
+  return said.every((text) => parts.some(repeatedBy(text, isExact))) ? [] : said
 }
 
-function repeatedBy(text: string): (part: unknown) => boolean {
+function repeatedBy(text: string, isExact: boolean): (part: unknown) => boolean {
   const words = text.trim()
-  const isLong = words.length > MAX_PARSED
   const shown = unwrapped(words)
-  const value = isLong ? undefined : (parseJson(shown) ?? parsePythonLiteral(shown))
+  const value =
+    (isExact ? tryParseExact(shown) : parseJson(shown)) ??
+    (shown.length > MAX_EXACT ? undefined : parsePythonLiteral(shown))
+  // Python servers print True and None.
+  const word = words.toLowerCase().replace(/^none$/, 'null')
   return (part) => {
     if (typeof part === 'string' && part.trim() === words) return true
-    if (isLong) return typeof part === 'object' && squeezed(JSON.stringify(part)) === squeezed(words)
-    return value === undefined ? String(part).toLowerCase() === words.toLowerCase() : covers(part, value)
+    if (value !== undefined) return covers(part, value)
+    return (typeof part !== 'object' || part === null) && String(part).toLowerCase() === word
   }
-}
-
-function squeezed(json: string): string {
-  return json.replaceAll(/\s+/g, '')
 }
 
 /** Whether the data has all that the value has. Many servers leave out of the text what is null. */
 function covers(data: unknown, value: unknown): boolean {
   if (Array.isArray(value))
     return Array.isArray(data) && data.length === value.length && value.every((item, at) => covers(data[at], item))
-  if (!isRecord(value)) return data === value
+  // A number of Python's notation is rounded.
+  if (!isRecord(value)) return data === value || (typeof data === 'bigint' && Number(data) === value)
   return (
     isRecord(data) && Object.keys(value).every((key) => covers(Object.hasOwn(data, key) ? data[key] : null, value[key]))
   )

@@ -164,9 +164,12 @@ describe('images inside of a value', () => {
     expect((await called(kernel, result, parts)).value).toEqual({ 'text/plain': "('t', 'image/png')" })
   })
 
-  it('images inside of a value are limited in number, and left out when they cannot be shown', async ({ kernel }) => {
+  it('images inside of a value are limited in number, and sent also where the bridge cannot show them', async ({
+    kernel,
+  }) => {
     const content = [image('PHN2Zy8+', 'image/svg+xml'), image(small), { ...image('AAAA', 'audio/wav'), type: 'audio' }]
     expect(displays((await called(kernel, { content })).frames)).toEqual([
+      { 'image/svg+xml': 'PHN2Zy8+' },
       { 'image/png': small },
       { 'audio/wav': 'AAAA' },
     ])

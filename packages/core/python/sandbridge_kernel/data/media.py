@@ -27,7 +27,12 @@ class Media:
         return decoded(self._base64)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        return {"text/plain": repr(self), self.mime_type: self._base64}
+        return {"text/plain": repr(self), self._shown_type: self._base64}
+
+    @property
+    def _shown_type(self) -> str:
+        """Of an image or a sound in any case: the bridge says so when it cannot show one."""
+        return self.mime_type if match("(image|audio)/", self.mime_type) else "image/unknown"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Media) and (self.mime_type, self._base64) == (other.mime_type, other._base64)
@@ -54,7 +59,7 @@ _BEGINNINGS = (
 
 def media_type(said: str, base64: str, otherwise: str = "application/octet-stream") -> str:
     """The type that the server says, or that the bytes show where it says none."""
-    if said not in ("", "application/octet-stream", "image", "image/*"):
+    if "/" in said and said not in ("application/octet-stream", "image/*"):
         return said
     try:
         head = decoded(base64[:1024])

@@ -139,7 +139,7 @@ def _repeated(value: Any, media: list[Media], tool: str) -> "list[Any] | None":
 def media_in(value: Any, most: int) -> list[tuple[str, str]]:
     """Returns (MIME type, base64) of up to `most` images and sounds inside a list or a dict, at any nesting up to _DEPTH."""
     inside = islice(_inside(value, _DEPTH), _MAX_VISITS)
-    return list(islice(((one.mime_type, one._base64) for one in inside if type(one) is Media), most))  # noqa: SLF001
+    return list(islice(((one._shown_type, one._base64) for one in inside if type(one) is Media), most))  # noqa: SLF001
 
 
 _DEPTH = 4

@@ -99,7 +99,7 @@ def _content(mime: str, content: object) -> tuple[str, Any]:
     if isinstance(content, str):
         return (
             pictures.fitting(mime, content)
-            if mime.startswith("image/") and mime != "image/svg+xml"
+            if mime.startswith("image/") and "<" not in content
             else (mime, _bounded(content))
         )
     return mime, None if mime.startswith(("text/", "image/", "audio/")) else content
@@ -165,8 +165,6 @@ class Display:
         for mime, content in media_in(value, _MAX_MEDIA):
             if mime in _SHOWN:
                 mime, content = pictures.fitting(mime, content)
-            elif not mime.startswith("audio/"):
-                continue
             if content is not None:
                 self.show({mime: content})
 

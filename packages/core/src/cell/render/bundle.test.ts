@@ -55,6 +55,9 @@ it('an image that models do not take is told of, unless the bundle has another f
   expect(mediaOf(Array.from({ length: 3 }, () => ({ 'image/bmp': 'Qk1GAAAA' }))).notes).toEqual([
     `${why}; 2 more like it.`,
   ])
+  const svg = { 'image/svg+xml': 'PHN2Zy8+', 'text/plain': '<image/svg+xml, 6 bytes>' }
+  expect(mediaOf([svg]).notes).toEqual([why.replace('bmp', 'svg+xml').concat('.')])
+  // Control: SVG as text is shown as such.
   expect(mediaOf([{ 'image/svg+xml': '<svg/>', 'text/plain': 'a' }])).toMatchObject({ blocks: [], notes: [] })
   expect(mediaOf([{ 'image/bmp': 'Qk1GAAAA', 'image/png': PNG }]).notes).toEqual([])
 })

@@ -22,8 +22,7 @@ const IMAGE_TYPES = new Map([
   ['image/webp', /^UklGR.{7}RUJQ/],
   ['image/gif', /^R0lGOD/],
 ])
-/** SVG is text, and stands beside others. */
-const MEDIA = /^(?:audio|image(?!\/svg))\/[\w.+-]{1,50}$/
+const MEDIA = /^(?:audio|image)\/[\w.+-]{1,50}$/
 /** Shown when the plain text is useless. */
 const SPEAKING_TYPES = ['text/html', 'text/latex', 'application/json', 'image/svg+xml']
 /** The default repr of an object, and that of IPython's. */
@@ -83,7 +82,8 @@ function mediaIn(bundle: MimeBundle): { data: string; mimeType: string }[] {
   const media = new Map<string, string>()
   for (const [type, content] of Object.entries(bundle)) {
     const mimeType = type.toLowerCase().replace(/\s*;.*$/s, '')
-    if (typeof content === 'string' && MEDIA.test(mimeType)) media.set(mimeType, content)
+    // SVG as text stands beside others, and is read.
+    if (typeof content === 'string' && MEDIA.test(mimeType) && !content.includes('<')) media.set(mimeType, content)
   }
   const mimeType = [...IMAGE_TYPES.keys(), ...media.keys()].find((type) => media.has(type))
   // Python often breaks base64 into lines, which MCP does not allow; some servers write that of URLs.

@@ -22,8 +22,11 @@ class Native(unittest.TestCase):
             (b"something", "application/octet-stream"),
         ):
             block = {"type": "image", "data": base64.b64encode(data * 9).decode()}
-            for said in ({}, {"mimeType": ""}, {"mimeType": "application/octet-stream"}):
+            for said in ({}, {"mimeType": ""}, {"mimeType": "application/octet-stream"}, {"mimeType": None}):
                 self.assertEqual(native({"content": [{**block, **said}]}).mime_type, kind)
+            named = native({"content": [{**block, "mimeType": "png"}]})
+            self.assertEqual(named.mime_type, "png" if kind.startswith("application") else kind)
+            self.assertRegex(list(named._repr_mimebundle_())[1], "^image/")
             self.assertEqual(native({"content": [{**block, "mimeType": "image/x"}]}).mime_type, "image/x")
 
     def test_a_data_url_in_place_of_base64_is_read(self):

@@ -76,6 +76,11 @@ it('None is sent where the schema allows null', () => {
   expect(bindArguments(tool(schema), [], { a: null })).toEqual({ a: null })
 })
 
+it('arguments are sent in the order of the call, also those whose names look like numbers', () => {
+  const kwargs = parseExact('{"z":1,"10":2,"2":3}') as Record<string, unknown>
+  expect(exactJson(bindArguments(tool({}), [], kwargs))).toBe('{"z":1,"10":2,"2":3}')
+})
+
 it('an argument called __proto__ is an ordinary argument', () => {
   const kwargs = JSON.parse('{"__proto__": {"polluted": 1}}') as Record<string, unknown>
   const bound = bindArguments(tool({ type: 'object', additionalProperties: true }), [], kwargs)

@@ -5,7 +5,7 @@ import { CatalogOffering } from '../model/catalog-offering.ts'
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { didYouMeanText } from '../../../util/text/did-you-mean.ts'
 import { foldName } from '../../../util/text/python-name.ts'
-import { dropFloats, floatsOf, keepFloats } from '../../../util/json/exact-numbers.ts'
+import { dropFloats, floatsOf, inOrder, keepFloats } from '../../../util/json/exact-numbers.ts'
 import { firstOf } from '../../../util/text/count.ts'
 import { typeText } from '../signature/schema-type.ts'
 import { ERROR, FULL, parametersText, type Parameter, type Signature } from '../signature/signature.ts'
@@ -117,8 +117,7 @@ export function bindArguments(
   }
   // To send it all the same helps only if nothing else is wrong.
   if (problems.length > 0) throw invalid(tool, problems, !signature.closed && unlisted === problems.length)
-  // fromEntries defines own properties, so an argument called `__proto__` is an ordinary argument.
-  return keepFloats(Object.fromEntries(bound), floats)
+  return keepFloats(inOrder(bound), floats)
 }
 
 const integers = new WeakMap<Parameter, boolean>()

@@ -1,7 +1,7 @@
 // What a tool's result holds, also where its server does not keep to the specification. Pure.
 import type { ToolResult } from '../../../upstream/upstream.ts'
 import { fieldsOf, isRecord } from '../../../util/json/json.ts'
-import { flattened, members, propertiesOf, type Schema } from '../signature/json-schema.ts'
+import { flattened, members, propertiesOf, type Schema, typesOf } from '../signature/json-schema.ts'
 
 export interface TextBlock {
   type: 'text'
@@ -62,17 +62,23 @@ const MAX_BLOCK_TYPES = 8
 
 /** Whether structured content of this output schema is never a box, whichever fields it has this time. */
 export function isNeverBox(outputSchema: unknown): boolean {
-  return propertiesOf(flattened(outputSchema, outputSchema)).length > 0 && schemaInBox(outputSchema) === undefined
+  const schema = flattened(outputSchema, outputSchema)
+  const isObject =
+    typesOf(schema).includes('object') || ['properties', 'additionalProperties'].some((one) => one in schema)
+  return isObject && schemaInBox(outputSchema) === undefined
 }
 
 /** Whether the value that the schema promises may be a text: then it is one whenever the server sends one. */
 export function promisesText(outputSchema: unknown): boolean {
-  const may = (schema: unknown): boolean => {
-    const { type, const: only, enum: choices = [only], ...rest } = flattened(schema, outputSchema)
+  if (!isRecord(outputSchema)) return false
+  // Grows while it is read: options may lead back to each other.
+  const options = new Set([schemaInBox(outputSchema) ?? outputSchema])
+  for (const option of options) {
+    const { type, const: only, enum: choices = [only], ...rest } = flattened(option, outputSchema)
     if ([type].flat().includes('string') || [choices].flat().some((one) => typeof one === 'string')) return true
-    return (['anyOf', 'oneOf'] as const).some((keyword) => members(rest, keyword).some(may))
+    for (const keyword of ['anyOf', 'oneOf'] as const) for (const one of members(rest, keyword)) options.add(one)
   }
-  return isRecord(outputSchema) && may(schemaInBox(outputSchema) ?? outputSchema)
+  return false
 }
 
 /** Blocks that the kernel turns into an image or a sound (values.py). */
