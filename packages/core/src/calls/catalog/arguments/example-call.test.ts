@@ -37,6 +37,23 @@ it.each([
     },
     "await mcp_x.do(items=[{'name': 'name', 'tags': ['tags']}])",
   ],
+  [
+    {
+      properties: { ip: { ...text, format: 'ipv4' }, day: { ...text, format: 'date', pattern: '^19' } },
+      required: ['ip', 'day'],
+    },
+    'await mcp_x.do(ip=..., day=...)',
+  ],
+  [
+    {
+      properties: {
+        above: { type: 'number', minimum: 5, exclusiveMinimum: true },
+        map: { minProperties: 1, type: 'object' },
+      },
+      required: ['above', 'map'],
+    },
+    'await mcp_x.do(above=6, map=...)',
+  ],
   [{ properties: { one: { anyOf: [{ type: 'integer' }, text] } }, required: ['one'] }, 'await mcp_x.do(one=1)'],
 ])('a tool with the schema %j has the example %s', (schema, expected) => {
   expect(example(schema)).toBe(expected)

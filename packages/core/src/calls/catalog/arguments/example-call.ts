@@ -1,7 +1,15 @@
 // An example call that a tool's schema allows, with the server's examples or defaults, otherwise placeholders.
 import type { CatalogTool } from '../model/catalog-tool.ts'
 import { bindArguments, UNKNOWN } from './bind.ts'
-import { flattened, members, propertiesOf, requiredNames, typesOf, type Schema } from '../signature/json-schema.ts'
+import {
+  flattened,
+  members,
+  propertiesOf,
+  requiredNames,
+  typesOf,
+  type Schema,
+  withNumericBounds,
+} from '../signature/json-schema.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { pythonLiteral } from '../signature/python-literal.ts'
 
@@ -69,24 +77,28 @@ function ofType(schema: Schema, name: string, budget: Budget, depth: number): un
   if (type === 'array') {
     const item = isRecord(schema['items']) ? sample(schema['items'], name, budget, depth + 1) : name
     const count = Number(schema['minItems'] ?? 1)
-    if (count > MAX_ITEMS || (count > 1 && schema['uniqueItems'] === true)) return UNKNOWN
+    if (count > MAX_ITEMS || (count > 1 && schema['uniqueItems'] === true) || 'contains' in schema) return UNKNOWN
     return Array.from({ length: schema['maxItems'] === 0 ? 0 : Math.max(count, 1) }, () => item)
   }
   if (type === 'object') {
     const required = requiredNames(schema)
     const properties = propertiesOf(schema).filter(([key]) => required.has(key))
+    if (properties.length < Number(schema['minProperties'] ?? 0)) return UNKNOWN
     return Object.fromEntries(properties.map(([key, inner]) => [key, sample(inner, key, budget, depth + 1)]))
   }
-  return BY_FORMAT[String(schema['format'])] ?? textOf(schema, name)
+  return textOf(schema, name)
 }
 
 function textOf(schema: Schema, name: string): unknown {
   const [least, most] = [Number(schema['minLength'] ?? 0), Number(schema['maxLength'] ?? Infinity)]
-  const isFree = schema['pattern'] === undefined && least <= name.length
-  return isFree ? name.slice(0, most) : UNKNOWN
+  const { pattern, format } = schema
+  const made = format === undefined ? name.slice(0, most) : BY_FORMAT[String(format)]
+  const isAllowed = made !== undefined && pattern === undefined && made.length >= least && made.length <= most
+  return isAllowed ? made : UNKNOWN
 }
 
-function numberOf(schema: Schema): unknown {
+function numberOf(given: Schema): unknown {
+  const schema = withNumericBounds(given)
   const made = nearOne(schema)
   const { multipleOf = 1, maximum = Infinity, exclusiveMaximum = Infinity } = schema
   const isAllowed = made <= Number(maximum) && made < Number(exclusiveMaximum) && made % Number(multipleOf) === 0

@@ -1,14 +1,22 @@
 // What a schema says of an argument beyond its type, for full documentation: limits, formats, meanings. Pure.
-import { isRecord, itemsOf } from '../../../util/json/json.ts'
+import { fieldsOf, isRecord, itemsOf } from '../../../util/json/json.ts'
+import { foldName } from '../../../util/text/python-name.ts'
 import { oneLine } from '../../../util/text/server-words.ts'
-import { flattened, members, propertiesOf, requiredNames, type Schema } from '../signature/json-schema.ts'
+import {
+  flattened,
+  members,
+  propertiesOf,
+  requiredNames,
+  type Schema,
+  withNumericBounds,
+} from '../signature/json-schema.ts'
 import { pythonLiteral } from '../signature/python-literal.ts'
 import { typeText } from '../signature/schema-type.ts'
 
 const MAX_LINES = 40
 const MAX_DEPTH = 4
-/** Fields and options that are looked at: a schema of a few lines may have millions, of which none has more to say. */
-const MAX_VISITS = 300
+/** Fields and options of a tool that are read: a schema of a few lines may have millions. */
+export const MAX_VISITS = 3_000
 const MAX_OPTIONS = 30
 const MAX_LITERAL = 300
 const MAX_TYPE = 80
@@ -32,11 +40,15 @@ const LIMITS: Record<string, (value: string) => string> = {
   contentMediaType: (value) => `type ${value}`,
 }
 
-/** Lines about a parameter: its own limits, then each field inside it that has more to say than its type. */
-export function parameterDetails(schema: unknown, root: unknown): string[] {
+/**
+ * Lines about a parameter: its own limits, then each field inside it that has more to say than its type.
+ * @param budget how much may still be read, at first MAX_VISITS
+ */
+export function parameterDetails(schema: unknown, root: unknown, ownName: string, budget: { left: number }): string[] {
   const lines: string[] = []
-  let visits = 0
-  const own = limitsOf(flattened(schema, root))
+  const found = flattened(schema, root)
+  // Its description is shown beside its name.
+  const own = [found['description'] ? '' : meaningOf(found, ownName), limitsOf(found)].filter(Boolean).join('; ')
   if (own !== '') lines.push(own)
   addFields(schema, '', 0)
   return lines.slice(0, MAX_LINES)
@@ -49,9 +61,7 @@ export function parameterDetails(schema: unknown, root: unknown): string[] {
       if (isEnough()) return
       const at = `${path}.${oneLine(name, MAX_TYPE)}`
       const inner = flattened(field, root)
-      const said = [oneLine(inner['description'], MAX_CHARS), limitsOf(inner), defaultOf(inner)]
-        .filter(Boolean)
-        .join('; ')
+      const said = [meaningOf(inner, name), limitsOf(inner), defaultOf(inner)].filter(Boolean).join('; ')
       if (said !== '') {
         const type = `${typeText(field, root, MAX_TYPE)}${required.has(name) ? '' : ', optional'}`
         lines.push(`${at}: ${type}  # ${said}`)
@@ -64,26 +74,40 @@ export function parameterDetails(schema: unknown, root: unknown): string[] {
   }
 
   function isEnough(): boolean {
-    visits += 1
-    return visits > MAX_VISITS || lines.length >= MAX_LINES
+    budget.left -= 1
+    return budget.left < 0 || lines.length >= MAX_LINES
   }
 
   /** @param depth of items and options within it, whose own limits are a part of what is said */
-  function limitsOf(found: Schema, depth = 0): string {
-    if (depth > 2) return ''
+  function limitsOf(given: Schema, depth = 0): string {
+    if (depth > 2 || isEnough()) return ''
+    const found = withNumericBounds(given)
     const options = [...members(found, 'anyOf'), ...members(found, 'oneOf')]
       .slice(0, MAX_OPTIONS)
       .map((option) => flattened(option, root))
-    const items = isRecord(found['items'])
-      ? limitsOf({ ...flattened(found['items'], root), items: undefined }, depth + 1)
-      : ''
+    const insides: [string, unknown][] = [
+      ['each', found['items']],
+      ...itemsOf(found['prefixItems']).map((item, at): [string, unknown] => [`item ${at}`, item]),
+      ['keys', found['propertyNames']],
+      ...[found['additionalProperties'], ...Object.values(fieldsOf(found['patternProperties']))].map(
+        (value): [string, unknown] => ['values', value],
+      ),
+    ]
+    const [example = found['example']] = itemsOf(found['examples'])
     const said = [
       ...Object.entries(LIMITS).flatMap(([keyword, say]) => {
         const value = found[keyword]
         return typeof value === 'string' || typeof value === 'number' ? [say(oneLine(String(value), MAX_LITERAL))] : []
       }),
       ...(found['uniqueItems'] === true ? ['no item twice'] : []),
-      ...(items === '' ? [] : [`each: ${items}`]),
+      ...(found['deprecated'] === true ? ['deprecated'] : []),
+      ...insides
+        .filter(([, part]) => isRecord(part))
+        .flatMap(([what, part]) => {
+          const inner = flattened(part, root)
+          const words = [oneLine(inner['description'], MAX_LITERAL), limitsOf(inner, depth + 1)].filter(Boolean)
+          return words.length === 0 ? [] : [`${what}: ${words.join('; ')}`]
+        }),
       ...options.flatMap((option) => {
         const meaning = oneLine(option['description'] ?? ('const' in option ? option['title'] : undefined), MAX_LITERAL)
         const value = 'const' in option ? pythonLiteral(option['const'], MAX_LITERAL) : undefined
@@ -92,17 +116,22 @@ export function parameterDetails(schema: unknown, root: unknown): string[] {
         return [meaning, limits].filter(Boolean)
       }),
       ...namesOfValues(found),
-      ...(itemsOf(found['examples']).length > 0
-        ? [`such as ${pythonLiteral(itemsOf(found['examples'])[0], MAX_LITERAL) ?? '…'}`]
-        : []),
+      ...(example === undefined ? [] : [`such as ${pythonLiteral(example, MAX_LITERAL) ?? '…'}`]),
     ]
     return oneLine([...new Set(said)].join('; '), MAX_CHARS)
   }
 }
 
+/** A title is often only the name in other letters. */
+function meaningOf(found: Schema, name: string): string {
+  const title = oneLine(found['title'], MAX_CHARS)
+  return oneLine(found['description'], MAX_CHARS) || (foldName(title) === foldName(name) ? '' : title)
+}
+
 /** `enumNames` and `x-enum-descriptions`, which some generators write beside `enum`. */
 function namesOfValues(found: Schema): string[] {
-  const names = itemsOf(found['enumNames'] ?? found['enumDescriptions'] ?? found['x-enum-descriptions'])
+  const keyword = Object.keys(found).find((key) => /^(?:x-)?enum-?(?:names|descriptions|varnames)$/i.test(key))
+  const names = itemsOf(found[keyword ?? ''])
   return itemsOf(found['enum']).flatMap((value, at) =>
     typeof names[at] === 'string' ? [`${pythonLiteral(value, MAX_LITERAL)}: ${names[at]}`] : [],
   )

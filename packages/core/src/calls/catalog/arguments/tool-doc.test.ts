@@ -44,7 +44,7 @@ it('full docs have limits, meanings, inner fields and long defaults, and an exam
     required: ['code', 'list', 'count'],
     properties: {
       code: { type: 'string', pattern: '^[A-Z]+$' },
-      list: { type: 'array', minItems: 2, maxItems: 9, items: { type: 'string', format: 'date' } },
+      list: { type: 'array', minItems: 2, maxItems: 9, items: { ...text, format: 'date', description: 'When.' } },
       count: { type: 'integer', multipleOf: 7 },
       level: {
         oneOf: [
@@ -56,6 +56,15 @@ it('full docs have limits, meanings, inner fields and long defaults, and an exam
         type: 'array',
         items: { type: 'object', properties: { sku: { type: 'string', description: 'On the shelf.' } } },
       },
+      old: { ...text, title: 'Where it was', example: 'x', deprecated: true },
+      old_name: { ...text, title: 'Old Name' },
+      above: { type: 'number', minimum: 5, exclusiveMinimum: true },
+      by_key: {
+        propertyNames: { pattern: '^k' },
+        patternProperties: { '^k': { ...text, description: 'By key.' } },
+      },
+      pair: { type: 'array', prefixItems: [{ type: 'number', description: 'Longitude.' }, { type: 'number' }] },
+      color: { enum: ['r'], 'x-enumNames': ['Red'] },
       late: { type: ['string', 'null'], default: 'the beginning of the month' },
     },
   }
@@ -63,10 +72,16 @@ it('full docs have limits, meanings, inner fields and long defaults, and an exam
   const details = Object.fromEntries(doc.params!.map((param) => [param.name, param.details?.join('\n')]))
   expect(details).toEqual({
     code: 'pattern ^[A-Z]+$',
-    list: 'at least 2 items; at most 9 items; each: format date',
+    list: 'at least 2 items; at most 9 items; each: When.; format date',
     count: 'a multiple of 7',
     level: '1: Low; 2: Wakes people',
     deep: '[].sku: str, optional  # On the shelf.',
+    old: "Where it was; deprecated; such as 'x'",
+    old_name: undefined,
+    above: 'more than 5',
+    by_key: 'keys: pattern ^k; values: By key.',
+    pair: 'item 0: Longitude.',
+    color: "'r': Red",
     late: undefined,
   })
   expect(doc.params!.at(-1)!.default).toBe("'the beginning of the month'")

@@ -7,7 +7,7 @@ import { pythonLiteral } from '../signature/python-literal.ts'
 import { typeText } from '../signature/schema-type.ts'
 import { paragraphs } from '../../../util/text/server-words.ts'
 import { exampleCall } from './example-call.ts'
-import { parameterDetails } from './parameter-details.ts'
+import { MAX_VISITS, parameterDetails } from './parameter-details.ts'
 import { type Detail, returnType, toolLine } from './tool-line.ts'
 
 /** One parameter, as shown with `detail: "full"`. */
@@ -70,10 +70,11 @@ export function toolDoc(tool: CatalogTool, detail: Detail, observed?: unknown, a
   const example = exampleCall(tool)
   if (example !== undefined) doc.example = example
   const { root } = tool.signature
+  const budget = { left: MAX_VISITS }
   doc.params = tool.signature.parameters.map((parameter) => {
     const { name, schema, required, description } = parameter
     const whole = pythonLiteral(flattened(schema, root)['default'], WHOLE_DEFAULT)
-    const details = parameterDetails(schema, root)
+    const details = parameterDetails(schema, root, parameter.trueName, budget)
     return {
       name,
       type: typeText(schema, root, FULL.optionalType),

@@ -72,7 +72,7 @@ export function isNeverBox(outputSchema: unknown): boolean {
 export function promisesText(outputSchema: unknown): boolean {
   if (!isRecord(outputSchema)) return false
   // Grows while it is read: options may lead back to each other.
-  const options = new Set([schemaInBox(outputSchema) ?? outputSchema])
+  const options = new Set<unknown>([schemaInBox(outputSchema) ?? outputSchema])
   for (const option of options) {
     const { type, const: only, enum: choices = [only], ...rest } = flattened(option, outputSchema)
     if ([type].flat().includes('string') || [choices].flat().some((one) => typeof one === 'string')) return true

@@ -68,6 +68,16 @@ export function typesOf(schema: Schema): string[] {
   return types
 }
 
+/** With numbers for `exclusiveMinimum: true`, which OpenAPI 3.0 and draft 4 write beside `minimum`. */
+export function withNumericBounds(schema: Schema): Schema {
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = schema
+  return {
+    ...schema,
+    ...(above === true && { exclusiveMinimum: minimum, minimum: undefined }),
+    ...(below === true && { exclusiveMaximum: maximum, maximum: undefined }),
+  }
+}
+
 /** Merges the parts of `allOf` into one object schema that has all properties. */
 export function flattened(value: unknown, root: unknown): Schema {
   return flatten(value, root, readingOf(root), 0)

@@ -63,6 +63,21 @@ it.each<[string, Record<string, unknown>]>([
   for (const { line } of docs) expect(line).toMatch(/^await mcp_s\.f\(/)
 })
 
+it('full documentation of thousands of arguments with many options each does not keep the bridge busy', () => {
+  const $defs = {
+    A: { type: 'object', properties: fields(300, () => to('B')) },
+    B: { anyOf: times(30, () => ({ type: 'string' })) },
+  }
+  const start = process.cpuUsage()
+  const { docs } = docsOf({
+    type: 'object',
+    properties: fields(3_000, (at) => ({ ...to('A'), title: `t${at}` })),
+    $defs,
+  })
+  expect(process.cpuUsage(start).user / 1000).toBeLessThan(3_000)
+  expect(docs[1].params).toHaveLength(3_000)
+})
+
 it('any schema is read in bounded steps', () => {
   const name = fc.integer({ min: 0, max: 5 }).map((at) => `D${at}`)
   const { schema } = fc.letrec((tie) => ({
