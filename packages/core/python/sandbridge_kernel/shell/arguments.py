@@ -135,6 +135,8 @@ class _Reader:
             return texts[-1].value
         texts = [text for text in texts if not isinstance(text, _Whole)]
         schema = self._properties.get(name)
+        if texts == ["null"] and self._kinds(schema) == {"array", "null"}:
+            return None
         if "array" in self._kinds(schema) and (len(texts) > 1 or not texts[0].lstrip().startswith("[")):
             if len(texts) > 1 or "string" not in self._kinds(schema):
                 items = self._items(schema)

@@ -17,6 +17,13 @@ class ShellArguments(unittest.TestCase):
         number = {"properties": {"count": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}}
         self.assertEqual(arguments.parse(["--count", "3"], number, ["count"]), ([], {"count": 3}))
 
+    def test_null_is_the_value_of_a_list_that_may_be_null(self):
+        texts = {"type": "array", "items": {"type": "string"}}
+        for schema in ({"anyOf": [texts, {"type": "null"}]}, {**texts, "type": ["array", "null"]}):
+            for words, value in ((["null"], None), (["a"], ["a"]), (["null", "a"], ["null", "a"]), (['["null"]'], ["null"])):
+                given = [word for one in words for word in ("--x", one)]
+                self.assertEqual(arguments.parse(given, {"properties": {"x": schema}}, ["x"]), ([], {"x": value}))
+
     def test_a_schema_whose_options_refer_to_each_other_is_read_once(self):
         resolved = arguments._Reader._resolved
         for one in (LOOP, DEEP):

@@ -92,7 +92,7 @@ function ofType(schema: Schema, name: string, budget: Budget, depth: number): un
 function textOf(schema: Schema, name: string): unknown {
   const [least, most] = [Number(schema['minLength'] ?? 0), Number(schema['maxLength'] ?? Infinity)]
   const { pattern, format } = schema
-  const made = format === undefined ? name.slice(0, most) : BY_FORMAT[String(format)]
+  const made = format === undefined ? name.slice(0, most) : BY_FORMAT[typeof format === 'string' ? format : '']
   const isAllowed = made !== undefined && pattern === undefined && made.length >= least && made.length <= most
   return isAllowed ? made : UNKNOWN
 }

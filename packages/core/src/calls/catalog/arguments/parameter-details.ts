@@ -1,5 +1,5 @@
 // What a schema says of an argument beyond its type, for full documentation: limits, formats, meanings. Pure.
-import { fieldsOf, isRecord, itemsOf } from '../../../util/json/json.ts'
+import { isRecord, itemsOf } from '../../../util/json/json.ts'
 import { foldName } from '../../../util/text/python-name.ts'
 import { oneLine } from '../../../util/text/server-words.ts'
 import {
@@ -46,9 +46,9 @@ const LIMITS: Record<string, (value: string) => string> = {
  */
 export function parameterDetails(schema: unknown, root: unknown, ownName: string, budget: { left: number }): string[] {
   const lines: string[] = []
-  const found = flattened(schema, root)
+  const whole = flattened(schema, root)
   // Its description is shown beside its name.
-  const own = [found['description'] ? '' : meaningOf(found, ownName), limitsOf(found)].filter(Boolean).join('; ')
+  const own = [whole['description'] ? '' : meaningOf(whole, ownName), limitsOf(whole)].filter(Boolean).join('; ')
   if (own !== '') lines.push(own)
   addFields(schema, '', 0)
   return lines.slice(0, MAX_LINES)
@@ -85,14 +85,13 @@ export function parameterDetails(schema: unknown, root: unknown, ownName: string
     const options = [...members(found, 'anyOf'), ...members(found, 'oneOf')]
       .slice(0, MAX_OPTIONS)
       .map((option) => flattened(option, root))
-    const insides: [string, unknown][] = [
-      ['each', found['items']],
-      ...itemsOf(found['prefixItems']).map((item, at): [string, unknown] => [`item ${at}`, item]),
-      ['keys', found['propertyNames']],
-      ...[found['additionalProperties'], ...Object.values(fieldsOf(found['patternProperties']))].map(
-        (value): [string, unknown] => ['values', value],
-      ),
-    ]
+    const insides = {
+      each: found['items'],
+      ...Object.fromEntries(firstOf(found['prefixItems']).map(([at, item]) => [`item ${at}`, item])),
+      keys: found['propertyNames'],
+      values: found['additionalProperties'],
+      ...Object.fromEntries(firstOf(found['patternProperties']).map(([key, value]) => [`values of ${key}`, value])),
+    }
     const [example = found['example']] = itemsOf(found['examples'])
     const said = [
       ...Object.entries(LIMITS).flatMap(([keyword, say]) => {
@@ -101,13 +100,11 @@ export function parameterDetails(schema: unknown, root: unknown, ownName: string
       }),
       ...(found['uniqueItems'] === true ? ['no item twice'] : []),
       ...(found['deprecated'] === true ? ['deprecated'] : []),
-      ...insides
-        .filter(([, part]) => isRecord(part))
-        .flatMap(([what, part]) => {
-          const inner = flattened(part, root)
-          const words = [oneLine(inner['description'], MAX_LITERAL), limitsOf(inner, depth + 1)].filter(Boolean)
-          return words.length === 0 ? [] : [`${what}: ${words.join('; ')}`]
-        }),
+      ...Object.entries(insides).flatMap(([what, part]) => {
+        const inner = flattened(part, root)
+        const words = [oneLine(inner['description'], MAX_LITERAL), limitsOf(inner, depth + 1)].filter(Boolean)
+        return words.length === 0 ? [] : [`${oneLine(what, MAX_TYPE)}: ${words.join('; ')}`]
+      }),
       ...options.flatMap((option) => {
         const meaning = oneLine(option['description'] ?? ('const' in option ? option['title'] : undefined), MAX_LITERAL)
         const value = 'const' in option ? pythonLiteral(option['const'], MAX_LITERAL) : undefined
@@ -132,9 +129,15 @@ function meaningOf(found: Schema, name: string): string {
 function namesOfValues(found: Schema): string[] {
   const keyword = Object.keys(found).find((key) => /^(?:x-)?enum-?(?:names|descriptions|varnames)$/i.test(key))
   const names = itemsOf(found[keyword ?? ''])
-  return itemsOf(found['enum']).flatMap((value, at) =>
-    typeof names[at] === 'string' ? [`${pythonLiteral(value, MAX_LITERAL)}: ${names[at]}`] : [],
-  )
+  return firstOf(found['enum']).flatMap(([at, value]) => {
+    const name = names[Number(at)]
+    return typeof name === 'string' ? [`${pythonLiteral(value, MAX_LITERAL)}: ${name}`] : []
+  })
+}
+
+/** Entries of a list or an object. */
+function firstOf(parts: unknown): [string, unknown][] {
+  return typeof parts === 'object' && parts !== null ? Object.entries(parts).slice(0, MAX_OPTIONS) : []
 }
 
 function defaultOf(found: Schema): string {

@@ -79,7 +79,7 @@ it('full docs have limits, meanings, inner fields and long defaults, and an exam
     old: "Where it was; deprecated; such as 'x'",
     old_name: undefined,
     above: 'more than 5',
-    by_key: 'keys: pattern ^k; values: By key.',
+    by_key: 'keys: pattern ^k; values of ^k: By key.',
     pair: 'item 0: Longitude.',
     color: "'r': Red",
     late: undefined,
