@@ -94,6 +94,18 @@ it('a file lock of a killed process is removed at once', async () => {
   expect(await withFileLock(lock, () => Promise.resolve('done'))).toBe('done')
 })
 
+it.runIf(process.platform === 'linux')(
+  'a file lock of a killed process whose id another one has is removed at once',
+  async () => {
+    const lock = await lockFile()
+    await withFileLock(lock, async () => {
+      const own = await readFile(lock, 'utf8')
+      await writeFile(lock, `${own}0`)
+    })
+    expect(await withFileLock(lock, () => Promise.resolve('done'), 5_000)).toBe('done')
+  },
+)
+
 it('a file lock of a process on another machine is left alone while it is fresh', async () => {
   const lock = await lockFile()
   await withFileLock(lock, () => Promise.resolve())

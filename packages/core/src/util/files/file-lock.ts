@@ -1,7 +1,7 @@
 // A lock between processes: a file that names its owner, who refreshes its time. It is stale if its time is old, its
 // process has ended, or it names no owner. After sleep all times are old: a living owner gets time to refresh its own.
 import { randomUUID } from 'node:crypto'
-import { hostId, isRunning } from '../process/process-id.ts'
+import { hostId, stillRuns, thisProcess } from '../process/process-id.ts'
 import { type FileHandle, link, lstat, mkdir, open, rm, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -49,7 +49,8 @@ export async function withFileLock<T>(
  * @throws what node:fs throws if the file cannot be created
  */
 async function tryFileLock(lock: string, looks: number): Promise<(() => Promise<void>) | undefined> {
-  const owner = `${hostId()} ${process.pid} ${randomUUID()}`
+  const { host, pid, started = '' } = thisProcess()
+  const owner = `${host} ${pid} ${randomUUID()} ${started}`
   await mkdir(dirname(lock), { recursive: true, mode: 0o700 })
   while (!(await take(lock, owner))) {
     const left = await staleOwner(lock, looks)
@@ -102,9 +103,9 @@ async function staleOwner(lock: string, looks: number): Promise<string | undefin
     const [owner, { mtimeMs }] = await Promise.all([ownerOf(lock), lstat(lock)])
     if (owner === undefined) return undefined
     if (owner === '') return Math.abs(Date.now() - mtimeMs) > NAMELESS_STALE_MS ? owner : undefined
-    const [host, pid] = owner.split(' ')
+    const [host = '', pid, , ...started] = owner.split(' ')
     const isOfThisHost = host === hostId()
-    if (isOfThisHost && !isRunning(Number(pid))) return owner
+    if (stillRuns({ host, pid: Number(pid), started: started.join(' ') || undefined }) === false) return owner
     // A time in the future means that the clock was set back.
     if (Math.abs(Date.now() - mtimeMs) <= STALE_MS) return undefined
     return isOfThisHost && looksAt(lock, `${owner} ${mtimeMs}`) < looks ? undefined : owner
