@@ -9,6 +9,7 @@ import { isImagePath } from '../image-name.ts'
 import { images } from '../images-part.ts'
 import { AS_PODS, kubernetes } from './kubernetes-part.ts'
 import type { MountedFolder } from '../local/mounted-folder.ts'
+import { isRealRoot } from '../local/real-root.ts'
 import { pythonPackages } from '../packages-part.ts'
 import type { Provider, ProviderName } from '../provider.ts'
 import type { OuterLayer } from '../pyodide/outer-bubblewrap.ts'
@@ -58,7 +59,7 @@ export async function createProvider(
 
 /** `auto` gives root no sandbox with WebAssembly as its only wall. A user who names the sandbox has accepted that. */
 export function refusesOpenRoot({ runtime }: Pick<Settings, 'runtime'>, { wall }: OuterLayer): boolean {
-  return runtime === 'auto' && wall === 'none' && process.platform === 'linux' && process.getuid?.() === 0
+  return runtime === 'auto' && wall === 'none' && process.platform === 'linux' && isRealRoot()
 }
 
 function openRoot({ verdict }: OuterLayer): BridgeError {

@@ -1,6 +1,7 @@
 // Finds bubblewrap on this machine, and how to run it as a user that is not root.
 import { arch } from 'node:os'
 import { findPrograms } from '../../util/process/find-program.ts'
+import { isRealRoot } from './real-root.ts'
 
 /** The user id inside, and of what root starts. */
 export const NOBODY = '65534'
@@ -18,7 +19,7 @@ export function findBubblewrapPrograms(): BubblewrapPrograms[] | string {
     return `bubblewrap is not supported on ${arch()}: it has no system call filter`
   const programs = findPrograms('bwrap')
   if (programs.length === 0) return 'bubblewrap is not installed'
-  if (process.getuid?.() !== 0) return programs.map((bwrap) => ({ bwrap, become: [] }))
+  if (!isRealRoot()) return programs.map((bwrap) => ({ bwrap, become: [] }))
   // Inside a user namespace created by root, "nobody" is still root for this machine's files.
   const [setpriv] = findPrograms('setpriv')
   if (setpriv === undefined)

@@ -1,10 +1,11 @@
 // Opens files for root's sandboxes, which run as another user, and the path to them.
 import { chmod, mkdir, readdir, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { isRealRoot } from './real-root.ts'
 
 /** Adds only the right to pass: no folder becomes readable. Changes only folders of root, when this process is root. */
 export async function letOthersThrough(folders: readonly string[]): Promise<void> {
-  if (process.getuid?.() !== 0) return
+  if (!isRealRoot()) return
   for (const folder of folders) {
     const mode = (await stat(folder).catch(() => undefined))?.mode
     if (mode !== undefined && (mode & 0o011) !== 0o011) await chmod(folder, (mode & 0o7777) | 0o011).catch(() => {})
@@ -23,7 +24,7 @@ export async function makeReadableFolder(folder: string): Promise<void> {
 
 /** Has all users read what root has put into a folder, whatever the umask. */
 export async function letOthersRead(folder: string): Promise<void> {
-  if (process.getuid?.() !== 0 || (process.umask() & 0o055) === 0) return
+  if (!isRealRoot() || (process.umask() & 0o055) === 0) return
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue
     const place = path.join(entry.parentPath, entry.name)
@@ -34,7 +35,7 @@ export async function letOthersRead(folder: string): Promise<void> {
 
 /** If this process is root, returns the first folder on the path to `place` that other users cannot enter. */
 export async function closedFolderOnTheWay(place: string): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return undefined
+  if (!isRealRoot()) return undefined
   let at = path.parse(place).root
   for (const name of path.relative(at, place).split(path.sep)) {
     const about = await stat(at).catch(() => undefined)

@@ -1,8 +1,7 @@
 // The outer isolation on Linux: bubblewrap around the sandbox process, with a seccomp filter. Inside are only Node, its
 // libraries and the bundle, read-only: no /proc, /dev, network or other processes. Never as real root.
-import { execFile } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
-import { promisify } from 'node:util'
+import { runCommand } from '../../util/process/run-command.ts'
 import { type BubblewrapPrograms, NOBODY } from '../local/find-bubblewrap.ts'
 import { seccompFilter } from '../seccomp/seccomp-filter.ts'
 import type { SandboxCommand } from './spawn-sandbox.ts'
@@ -20,7 +19,8 @@ export interface OuterLayer {
 
 const INNER_NODE = '/node'
 const INNER_BUNDLE = '/bundle'
-const run = promisify(execFile)
+/** It answers in milliseconds. */
+const LDD_TIMEOUT_MS = 5_000
 
 /** Not yet tried. */
 export async function bubblewrapLayer(
@@ -44,14 +44,14 @@ async function bubblewrapArguments(node: string, bundle: string): Promise<string
   const binds: string[] = []
   for (const library of await librariesOf(node)) binds.push('--ro-bind', await realpath(library), library)
   binds.push('--ro-bind', await realpath(node), INNER_NODE, '--ro-bind', bundle, INNER_BUNDLE)
-  // No --cap-drop: without root, bubblewrap already drops all capabilities and the bounding set.
-  const flags = '--unshare-all --unshare-user --die-with-parent --new-session --clearenv --hostname sandbox'
+  const flags =
+    '--unshare-all --unshare-user --die-with-parent --new-session --cap-drop ALL --clearenv --hostname sandbox'
   const last = '--remount-ro / --chdir / --seccomp 3'
   return [...flags.split(' '), '--uid', NOBODY, '--gid', NOBODY, ...binds, ...last.split(' ')]
 }
 
 /** Returns a program's shared libraries and its loader, as listed by `ldd`. A static program has none. */
 async function librariesOf(program: string): Promise<string[]> {
-  const { stdout } = await run('ldd', [program]).catch(() => ({ stdout: '' }))
+  const { stdout } = await runCommand('ldd', [program], { timeoutMs: LDD_TIMEOUT_MS })
   return [...stdout.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1]!)
 }

@@ -2,6 +2,7 @@
 import { messageOf } from '../../errors.ts'
 import { lastLine } from '../../util/text/server-words.ts'
 import { findBubblewrapPrograms, NOBODY } from '../local/find-bubblewrap.ts'
+import { isRealRoot } from '../local/real-root.ts'
 import { bubblewrapLayer, type OuterLayer } from './outer-bubblewrap.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
@@ -55,7 +56,7 @@ const SECOND_PROCESS = ['/bin/sh', '-c', '"$@"; exit $?', 'sandbridge']
 
 /** The layers to try, strongest first; the last needs nothing. @param reason why bubblewrap cannot be used */
 export function weakerLayers(node: string, bundle: string, reason: string, programs = findPrograms): OuterLayer[] {
-  const isRoot = process.getuid?.() === 0 && process.platform === 'linux'
+  const isRoot = isRealRoot() && process.platform === 'linux'
   const layer = (isWall: boolean, prefix: string[], user?: number): OuterLayer => ({
     wall: isWall ? 'namespaces' : 'none',
     verdict: isWall

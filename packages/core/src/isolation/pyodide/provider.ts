@@ -9,6 +9,7 @@ import type { OuterLayer } from './outer-bubblewrap.ts'
 import { findOuterLayer } from './outer-layer.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
 import { KERNEL_FOLDER } from '../../util/package-root.ts'
+import { isRealRoot } from '../local/real-root.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 import { readBuilt } from './snapshot.ts'
 
@@ -112,5 +113,5 @@ function withDefaults(options: PyodideOptions): Required<PyodideOptions> {
 
 /** Root's sandboxes run as another user. */
 function isRootOnLinux(): boolean {
-  return process.getuid?.() === 0 && process.platform === 'linux'
+  return isRealRoot() && process.platform === 'linux'
 }
