@@ -8,12 +8,13 @@ const log = (params: unknown) => ({ jsonrpc: '2.0', method: 'notifications/messa
 it('a log message is taken at once and hidden from the client package, also an invalid one, and nothing else is', () => {
   const taken: ServerMessage[] = []
   const observer = takeLogMessages((message) => taken.push(message))
-  const invalid = [undefined, [], { data: 'x' }, { level: 3, data: 'x' }, { level: 'a\nb', data: 'x' }]
-  for (const params of [{ level: 'info', data: { a: 1 } }, { level: 'error', logger: 'db', data: 'x' }, ...invalid])
+  const odd = [undefined, [], { level: 'info' }, { data: 'x' }, { level: 3, data: 'x' }, { level: 'a\nb', data: 'x' }]
+  for (const params of [{ level: 'info', data: { a: 1 } }, { level: 'ERROR', logger: 'db', data: 'x' }, ...odd])
     expect(observer.receive!(log(params))).toBe(true)
   expect(taken).toEqual([
     { level: 'info', data: { a: 1 } },
     { level: 'error', logger: 'db', data: 'x' },
+    ...Array.from({ length: 3 }, () => ({ level: 'info', data: 'x' })),
   ])
   const others = [
     { method: 'notifications/progress', params: {} },

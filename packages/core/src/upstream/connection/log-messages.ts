@@ -9,18 +9,18 @@ export interface ServerMessage {
   data: unknown
 }
 
-/** The specification names eight levels, all of them such words. */
-const LEVEL = /^[a-z]{1,16}$/
+/** The specification names eight levels, all of them such words in small letters. */
+const LEVEL = /^[a-z]{1,16}$/i
 
-/** Invalid messages are dropped. */
+/** A message without a level is information; one without data has nothing to say. */
 export function takeLogMessages(onMessage: (message: ServerMessage) => void): MessageObserver {
   return {
     name: 'log messages',
     receive: (message) => {
       if (!('method' in message) || message.method !== 'notifications/message' || 'id' in message) return false
       const { level, logger, data } = isRecord(message.params) ? message.params : {}
-      if (typeof level === 'string' && LEVEL.test(level))
-        onMessage({ level, data, ...(typeof logger === 'string' && { logger }) })
+      const word = typeof level === 'string' && LEVEL.test(level) ? level.toLowerCase() : 'info'
+      if (data !== undefined) onMessage({ level: word, data, ...(typeof logger === 'string' && { logger }) })
       return true
     },
   }

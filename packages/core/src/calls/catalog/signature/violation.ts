@@ -147,14 +147,11 @@ function findInObject(
   search.budget.left -= names.length >> 4
   for (const name of names) {
     if (search.budget.left < 0) return undefined
-    const itemSchema = properties.get(name)
-    const item = value[name]
-    const at = `${path}[${shown(name)}]`
-    if (itemSchema === undefined && !properties.has(name)) {
-      if (closed)
-        return `${path} has the unknown key ${shown(name)}. ${didYouMeanText(name, properties.keys())}`.trimEnd()
-    }
-    const wrong = find(item, properties.has(name) ? itemSchema : rest, at, nesting + 1, search)
+    const isKnown = properties.has(name)
+    if (closed && !isKnown)
+      return `${path} has the unknown key ${shown(name)}. ${didYouMeanText(name, properties.keys())}`.trimEnd()
+    const itemSchema = isKnown ? properties.get(name) : rest
+    const wrong = find(value[name], itemSchema, `${path}[${shown(name)}]`, nesting + 1, search)
     if (wrong !== undefined) return wrong
   }
   return undefined
