@@ -49,6 +49,10 @@ function cacheOf(manager: PackageManager, { env, home, platform = process.platfo
   const isWindows = platform === 'win32'
   const local = env['LOCALAPPDATA'] ?? path.join(home, 'AppData', 'Local')
   const caches = env['XDG_CACHE_HOME'] ?? (isWindows ? local : path.join(home, '.cache'))
+  if (manager === 'pnpm' && env['XDG_CACHE_HOME'] === undefined) {
+    if (isWindows) return path.join(local, 'pnpm-cache')
+    if (platform === 'darwin') return path.join(home, 'Library', 'Caches', 'pnpm')
+  }
   if (manager === 'npm') {
     const configured = env['npm_config_cache'] ?? env['NPM_CONFIG_CACHE']
     return configured ?? (isWindows ? path.join(local, 'npm-cache') : path.join(home, '.npm'))
@@ -56,6 +60,7 @@ function cacheOf(manager: PackageManager, { env, home, platform = process.platfo
   if (manager === 'uv')
     return env['UV_CACHE_DIR'] ?? (isWindows ? path.join(local, 'uv', 'cache') : path.join(caches, 'uv'))
   if (manager === 'bun') return path.join(home, '.bun', 'install', 'cache')
-  if (manager === 'yarn') return path.join(home, '.yarn', 'berry', 'cache')
+  if (manager === 'yarn')
+    return isWindows ? path.join(local, 'Yarn', 'Berry', 'cache') : path.join(home, '.yarn', 'berry', 'cache')
   return path.join(caches, manager)
 }

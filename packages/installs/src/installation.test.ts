@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { expect, it } from 'vitest'
+import { installPlace } from './install-place.ts'
 import { beginInstallation } from './installation.ts'
 
 it.each([
@@ -19,4 +20,17 @@ it.each([
   })
   const { remedy } = installation!.facts.broken("Cannot find module 'x'")!
   expect(remedy).toContain(`Remove this folder: ${path.normalize(cache)}`)
+})
+
+it.each([
+  ['darwin', 'pnpm', 'Library/Caches/pnpm'],
+  ['darwin', 'uv', '.cache/uv'],
+  ['win32', 'pnpm', 'AppData/Local/pnpm-cache'],
+  ['win32', 'yarn', 'AppData/Local/Yarn/Berry/cache'],
+  ['win32', 'npm', 'AppData/Local/npm-cache'],
+  ['linux', 'pnpm', '.cache/pnpm'],
+] as const)('on %s, %s is watched where it writes', (platform, manager, folder) => {
+  const home = path.resolve('/home/ann')
+  const { cache } = installPlace({ manager, packages: ['x'] }, { env: {}, home, platform })
+  expect(cache).toBe(path.join(home, folder))
 })

@@ -17,6 +17,18 @@ it.each([
   ['Cmd.exe /C npx -y some-server', 'npm', ['some-server']],
   ['cmd /D /S /C NPX some-server', 'npm', ['some-server']],
   ['CMD /V:ON /c bunx some-server', 'bun', ['some-server']],
+  ['cmd /c chcp 65001 >nul && npx -y some-server', 'npm', ['some-server']],
+  ['cmd /c call npx -y some-server', 'npm', ['some-server']],
+  ['cmd.exe /c start /b /wait npx -y some-server', 'npm', ['some-server']],
+  ['conhost.exe --headless npx -y some-server', 'npm', ['some-server']],
+  ['PowerShell -NoP -NonI -ep Bypass -c npx -y some-server', 'npm', ['some-server']],
+  ['wsl.exe --cd ~ -u ann -- npx -y some-server', 'npm', ['some-server']],
+  ['arch -arm64 /opt/homebrew/bin/npx -y some-server', 'npm', ['some-server']],
+  ['caffeinate -i uvx some-server', 'uv', ['some-server']],
+  ['volta run --node 22 npx -y some-server', 'npm', ['some-server']],
+  ['fnm exec --using=22 npx -y some-server', 'npm', ['some-server']],
+  ['mise exec node@22 -- npx -y some-server', 'npm', ['some-server']],
+  ['sudo -E -u ann npx -y some-server', 'npm', ['some-server']],
   ['env TOKEN=x npx -y some-server', 'npm', ['some-server']],
   ['npm exec -- some-server', 'npm', ['some-server']],
   ['pnpm dlx some-server', 'pnpm', ['some-server']],
@@ -33,9 +45,15 @@ it.each([
   expect(launch(line)).toEqual({ manager, packages })
 })
 
-it('a whole command line in one word of a shell of Windows installs what it starts', () => {
-  expect(packageLaunch('cmd.exe', ['/d', '/s', '/c', 'npx -y some-server'])).toEqual(launch('npx -y some-server'))
-  expect(packageLaunch('pwsh', ['-NoProfile', '-Command', 'uvx some-server'])).toEqual(launch('uvx some-server'))
+it.each([
+  ['cmd.exe', '/d', '/s', '/c', 'npx -y some-server'],
+  ['cmd', '/c', 'chcp 65001>nul & "C:\\Program Files\\nodejs\\npx.cmd" -y some-server "a b"'],
+  ['cmd', '/c', 'C:\\Program Files\\nodejs\\npx.cmd', '-y', 'some-server'],
+  ['pwsh', '-NoProfile', '-Command', "& 'C:\\Program Files\\nodejs\\npx.ps1' -y some-server"],
+  ['/bin/zsh', '-lic', 'exec npx -y some-server'],
+  ['bash', '-l', '-c', 'source ~/.nvm/nvm.sh; npx -y some-server'],
+])('a line in one word of a shell installs what it starts: %s %s %s %s', (command, ...args) => {
+  expect(packageLaunch(command, args)).toEqual(launch('npx -y some-server'))
 })
 
 it.each([
@@ -46,6 +64,9 @@ it.each([
   'uv --version',
   'python -m server',
   'nix x',
+  'cmd /c echo npx && node server.js',
+  'powershell -File C:\\servers\\start.ps1 npx some-server',
+  'mise exec node@22 -- node server.js',
 ])('the command `%s` installs nothing', (line) => {
   expect(launch(line)).toBeUndefined()
 })

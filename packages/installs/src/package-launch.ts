@@ -1,5 +1,5 @@
 // Recognises a command line that lets a package manager install a server and then run it. Pure.
-import { programName, runnerOf, runnerTarget } from '@sandbridge/core/config/entries'
+import { commandsIn, programName, runnerOf, runnerTarget, WRAPPERS } from '@sandbridge/core/config/entries'
 
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun' | 'uv' | 'pipx'
 
@@ -22,8 +22,6 @@ const LAUNCHERS: Record<string, { manager: PackageManager; subcommand?: RegExp }
   uv: { manager: 'uv', subcommand: /^(tool run|run)$/ },
   pipx: { manager: 'pipx', subcommand: /^run$/ },
 }
-/** Programs that run another one. */
-const WRAPPERS = new Set(['env', 'cmd', 'powershell', 'pwsh', 'sudo', 'nice', 'wsl'])
 
 /** Undefined for a command that installs nothing. */
 export function packageLaunch(command: string, args: readonly string[]): PackageLaunch | undefined {
@@ -31,9 +29,13 @@ export function packageLaunch(command: string, args: readonly string[]): Package
   const runner = runnerOf(command)
   if (runner === undefined) return undefined
   const { subcommands, packages, program } = runnerTarget(runner, args)
-  // `cmd /c "npx -y some-server"`
-  const [first, ...rest] = program.length === 1 ? program[0]!.split(/\s+/) : program
-  if (WRAPPERS.has(name) && first !== undefined) return packageLaunch(first, rest)
+  if (WRAPPERS.has(name)) {
+    for (const [first = '', ...rest] of commandsIn(program)) {
+      const launch = packageLaunch(first, rest)
+      if (launch !== undefined) return launch
+    }
+    return undefined
+  }
   const launcher = Object.hasOwn(LAUNCHERS, name) ? LAUNCHERS[name]! : undefined
   if (!launcher || (launcher.subcommand && !launcher.subcommand.test(subcommands.join(' ')))) return undefined
   return { manager: launcher.manager, packages: packages.length > 0 ? packages : program.slice(0, 1) }

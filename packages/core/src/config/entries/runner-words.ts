@@ -1,14 +1,18 @@
 // The words of a command line whose program runs another program or a package. Pure.
 
+const WRAPPING =
+  'exec sh bash zsh dash fish cmd conhost powershell pwsh wsl env sudo nice arch caffeinate volta fnm mise asdf'
+
 /** Programs whose arguments name the program to run. */
 const RUNNERS = new Set(
   [
-    'npx bunx pnpx npm pnpm yarn bun deno node nodejs tsx ts-node uvx uv pipx python python3 py',
-    'exec sh bash zsh dash fish cmd powershell pwsh wsl env sudo nice docker podman nerdctl',
+    WRAPPING,
+    'npx bunx pnpx npm pnpm yarn bun deno node nodejs tsx ts-node uvx uv pipx python python3 py docker podman nerdctl',
   ].flatMap((line) => line.split(' ')),
 )
 
-const ENGINES = new Set(['docker', 'podman', 'nerdctl'])
+/** Those that run any command. The last two are words of cmd.exe, and names that a script may have. */
+export const WRAPPERS: ReadonlySet<string> = new Set([...WRAPPING.split(' '), 'call', 'start'])
 
 /** Sub-commands of a runner, not programs. */
 const SUBCOMMANDS = new Set(['run', 'exec', 'x', 'dlx', 'tool', 'container'])
@@ -18,11 +22,21 @@ const PACKAGE_OPTIONS = new Set(['-p', '--package', '--from', '--spec', '--with'
 
 // Options without a value. Any other option before the program without a `=` counts as having one.
 const LONE_OPTION =
-  /^(-[yqsiumAc]|-[li]c|--|--(yes|quiet|silent|bun|isolated|refresh|offline|enable-.*|use-system-ca|experimental-.*|no-.*|allow-.*|prefer-.*))$/
-/** Of cmd.exe and PowerShell, which read them in any case. */
-const LONE_WINDOWS_OPTION = /^(\/[a-z](:\w+)?|-(noprofile|command|noninteractive|nologo))$/i
+  /^(-[yqsumA]|-[lic]+|-arm64e?|-x86_64|--|--(yes|quiet|silent|bun|isolated|refresh|offline|headless|enable-.*|use-system-ca|experimental-.*|no-.*|allow-.*|prefer-.*))$/
+/** Of cmd.exe and its `start`, which read them in any case. */
+const LONE_WINDOWS_OPTION = /^\/([a-z](:\w+)?|wait|min)$/i
+/** PowerShell takes the beginning of a name for it. */
+const LONE_POWERSHELL_OPTION = /^-(nop\w*|noni\w*|nol\w*|sta|mta|c\w*|f\w*)$/i
+/** Of what runs a command as another user, or elsewhere. */
+const LONE_USER_OPTION = /^(-[eEHnS]|--|--(exec|system|non-interactive|preserve-env|set-home))$/
 const LONE_ENGINE_OPTION =
   /^(-[itd]+|--(rm|init|interactive|tty|detach|privileged|read-only|publish-all|no-healthcheck|replace))$/
+
+function loneOptionOf(runner: string): RegExp {
+  if (/^(?:docker|podman|nerdctl)$/.test(runner)) return LONE_ENGINE_OPTION
+  if (/^(?:powershell|pwsh)$/.test(runner)) return LONE_POWERSHELL_OPTION
+  return /^(?:sudo|wsl)$/.test(runner) ? LONE_USER_OPTION : LONE_OPTION
+}
 
 export interface RunnerTarget {
   /** Sub-commands, such as `tool` and `run` of `uv tool run`. */
@@ -39,15 +53,16 @@ export function runnerOf(command: string): string | undefined {
   const name = programName(command)
     .replace(/\.\d+$/, '')
     .replace(/^(np[mx])-cli$/, '$1')
-  return RUNNERS.has(name) ? name : undefined
+  return RUNNERS.has(name) || /^(?:call|start)$/i.test(command) ? name : undefined
 }
 
 export function runnerTarget(runner: string, args: readonly string[]): RunnerTarget {
-  const loneOption = ENGINES.has(runner) ? LONE_ENGINE_OPTION : LONE_OPTION
+  const loneOption = loneOptionOf(runner)
   const target: RunnerTarget = { subcommands: [], packages: [], program: [] }
-  for (let index = 0; index < args.length; index++) {
+  // `mise exec node@22 -- npx`
+  for (let index = runner === 'mise' ? args.indexOf('--') + 1 : 0; index < args.length; index++) {
     const word = args[index] ?? ''
-    if (LONE_WINDOWS_OPTION.test(word)) continue
+    if (word === '' || LONE_WINDOWS_OPTION.test(word)) continue
     if (word.startsWith('-')) {
       const [option = '', value] = word.split('=', 2)
       const packageName = PACKAGE_OPTIONS.has(option) ? (value ?? args[index + 1]) : undefined
@@ -60,6 +75,20 @@ export function runnerTarget(runner: string, args: readonly string[]): RunnerTar
     }
   }
   return target
+}
+
+/**
+ * The commands that the words of a shell begin, which may be in one word, or in several that cmd.exe joins:
+ * `chcp 65001 && "C:\Program Files\nodejs\npx.cmd" -y some-server`.
+ */
+export function commandsIn(words: readonly string[]): string[][] {
+  const [first = ''] = words
+  const lines = /\s/.test(first) ? first.split(/&&?|\|\|?|[;\n]/) : []
+  const commands = lines.map((line) =>
+    Array.from(line.matchAll(/"([^"]*)"|'([^']*)'|[^\s"']+/g), ([word, double, single]) => double ?? single ?? word),
+  )
+  const ends = [...words.keys()].filter((at) => /^(?:&&?|\|\|?|;)$/.test(words[at]!)).concat(words.length)
+  return [...ends.map((end, index) => words.slice(index === 0 ? 0 : ends[index - 1]! + 1, end)), ...commands]
 }
 
 /** `C:\bin\NPX.CMD` → `npx`: Windows starts programs by their names in any case. */

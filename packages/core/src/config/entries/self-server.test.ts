@@ -50,6 +50,11 @@ it.each([
   'cmd /C UVX.EXE mcp-server-code-execution-mode',
   'powershell -noprofile -command npx sandbridge',
   'C:\\nodejs\\Node.EXE c:/bridge/DIST/cli.js',
+  'cmd /c chcp 65001 >nul && npx -y sandbridge',
+  'cmd /c set A=b & sandbridge.cmd run',
+  'powershell -ExecutionPolicy Bypass -File C:\\npm\\sandbridge.ps1',
+  'wsl -d Ubuntu --cd ~ -u ann npx -y sandbridge',
+  'arch -x86_64 npx -y sandbridge',
 ])('a command that starts this bridge is recognised: %s', (line) => {
   expect(launches(line.split(' '))).toBe(true)
 })
@@ -59,6 +64,8 @@ it('a command that starts this bridge is recognised when it is a whole command l
   expect(launches(['bash', '-lc', 'exec npx sandbridge'])).toBe(true)
   expect(launches(['sh', '-c', 'cd /x && npx sandbridge'])).toBe(true)
   expect(launches(['npx -y sandbridge'])).toBe(true)
+  expect(launches(['cmd', '/c', 'cd /d C:\\x & "C:\\Program Files\\nodejs\\npx.cmd" -y sandbridge'])).toBe(true)
+  expect(launches(['pwsh', '-c', "& 'C:\\my tools\\sandbridge.ps1' run"])).toBe(true)
 })
 
 it.each([
@@ -74,6 +81,8 @@ it.each([
   'mcp-git --repository sandbridge',
   'github-mcp sandbridge',
   'cmd /C npx sandbridge-tools',
+  'cmd /c cd sandbridge && npx other',
+  'powershell -File start.ps1 sandbridge',
   'node /srv/Bridge/dist/cli.js',
   'npx',
   '',

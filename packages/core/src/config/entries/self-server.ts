@@ -1,6 +1,6 @@
 // Recognises a definition that would start this bridge again or that is its own URL, which would list itself forever.
 // Checks the program that runs, not every word: a folder may be called sandbridge. Pure.
-import { programName, runnerOf, runnerTarget } from './runner-words.ts'
+import { commandsIn, programName, runnerOf, runnerTarget } from './runner-words.ts'
 import type { RemoteServer, StdioServer } from './server-definition.ts'
 import { comparable } from '../../util/files/absolute-path.ts'
 import { isLoopback } from '../../util/net/loopback.ts'
@@ -20,21 +20,14 @@ export function reachesBridge(transport: StdioServer | RemoteServer, ownPort: nu
   return isLoopback(hostname) && protocol === 'http:' && Number(port || 80) === ownPort
 }
 
-function runsBridge(words: string[], ownPaths: readonly string[]): boolean {
-  const [command, ...rest] = words
-  if (command === undefined) return false
-  if (isBridge(command, ownPaths)) return true
-  // A whole command line in one word: sh -c "cd x && npx sandbridge", or a command that includes its arguments.
-  if (/\s/.test(command)) {
-    const lines = command.split(/&&|\|\||[;|]/).map((line) => line.trim().split(/\s+/))
-    if (lines.some((line) => runsBridge(line, ownPaths))) return true
-  }
-
-  const runner = runnerOf(command)
-  if (runner === undefined) return false
-  const { packages, program } = runnerTarget(runner, rest)
-  if (packages.some((name) => isBridge(name, ownPaths))) return true
-  return program.length > 0 && runsBridge(program, ownPaths)
+function runsBridge(words: readonly string[], ownPaths: readonly string[]): boolean {
+  return commandsIn(words).some(([command = '', ...rest]) => {
+    if (isBridge(command, ownPaths)) return true
+    const runner = runnerOf(command)
+    if (runner === undefined) return false
+    const { packages, program } = runnerTarget(runner, rest)
+    return packages.some((name) => isBridge(name, ownPaths)) || (program.length > 0 && runsBridge(program, ownPaths))
+  })
 }
 
 function isBridge(word: string, ownPaths: readonly string[]): boolean {
