@@ -181,8 +181,8 @@ function environment(
 /** The home folder for files of npx, uvx and the server. It is kept, so that the next start downloads nothing. */
 async function privateHome(name: string, stateDir: string, owner: number | undefined): Promise<string> {
   const folder = jailHome(name, stateDir)
-  await makePrivateFolder(path.dirname(folder))
-  await makePrivateFolder(folder)
+  makePrivateFolder(path.dirname(folder))
+  makePrivateFolder(folder)
   if (owner !== undefined) await chown(folder, owner, owner)
   return folder
 }

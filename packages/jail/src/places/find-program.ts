@@ -56,15 +56,8 @@ async function interpreterOf(file: string, searchPath: string): Promise<string |
 }
 
 async function isProgram(file: string): Promise<boolean> {
-  const isFile = await stat(file).then(
-    (found) => found.isFile(),
-    () => false,
-  )
-  return (
-    isFile &&
-    (await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    ))
-  )
+  const found = await access(file, constants.X_OK)
+    .then(() => stat(file))
+    .catch(() => undefined)
+  return found?.isFile() === true
 }

@@ -96,7 +96,7 @@ async function joinPlace(folder: string): Promise<string[] | undefined> {
       await rename(fresh, folder)
       return [path.join(folder, marker), folder]
     } catch (error) {
-      await rm(fresh, { recursive: true, force: true })
+      await rm(fresh, { recursive: true, force: true }).catch(() => {})
       const { code = '' } = error as NodeJS.ErrnoException
       // What this user cannot create, a jailed server cannot create either; or the writable place is a file.
       if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR'].includes(code)) return undefined
@@ -129,7 +129,8 @@ function isStale(marker: string): boolean {
 /** @throws BridgeError CONFIG_INVALID for a symbolic link: a server could replace it, and no mount prevents that */
 async function isThere(place: string): Promise<boolean> {
   const found = await lstat(place).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
+    // The writable place may be a file.
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw error
   })
   if (!found?.isSymbolicLink()) return found !== undefined

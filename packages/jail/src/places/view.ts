@@ -1,4 +1,5 @@
 // What a jailed server sees of this machine: which folders, whether writable, what is hidden. Changes nothing.
+import { lstatSync } from 'node:fs'
 import { readlink, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import type { ServerSandbox, StdioServer } from '@sandbridge/core/config/entries'
@@ -106,10 +107,28 @@ export async function viewFor(request: ViewRequest): Promise<View> {
   const kept = [...denied, ...shut].map(({ real }) => real)
   // In a renamed folder, the next start would not find what is to be hidden.
   const guarded = await guardsOf([...guardedPlaces({ allowWrite, denyWrite }), ...kept], written)
-  return {
-    command,
-    mounts: inOrder([...opened, ...guarded, ...hidesOf([...denied, ...shut], opened, inImage ? undefined : home)]),
-  }
+  const hides = hidesOf([...denied, ...shut], opened, inImage ? undefined : home)
+  for (const { kind, source } of [...guarded, ...hides]) if (kind !== 'write') refuseOtherCase(source)
+  return { command, mounts: inOrder([...opened, ...guarded, ...hides]) }
+}
+
+/**
+ * A mount covers one name of a file. On disks of macOS it has more, of which a container's machine knows nothing. The
+ * names of a folder are one there.
+ * @throws BridgeError CONFIG_INVALID
+ */
+function refuseOtherCase(file: string): void {
+  const name = path.basename(file)
+  const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase()
+  const [one, two] = [name, other].map((each) => lstatSync(path.join(file, '..', each), { throwIfNoEntry: false }))
+  if (other === name || !one?.isFile() || one.dev !== two?.dev || one.ino !== two.ino) return
+  throw new BridgeError(
+    'CONFIG_INVALID',
+    `The sandbox of this server cannot protect ${file}: ${other} is the same file.`,
+    {
+      hint: 'Move it to a disk where case counts. To leave it unprotected, name it in allowRead or allowWrite alone.',
+    },
+  )
 }
 
 /** Whether the server can choose what this program is, and so which folders it would open as the program's. */

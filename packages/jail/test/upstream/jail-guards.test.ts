@@ -2,12 +2,22 @@
 // to: not by changing, replacing or creating what git, editors and agents obey. Without a jail, the same server does
 // it.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ServerSandbox, StdioServer } from '../../../core/src/config/entries/server-definition.ts'
 import type { JailMakerName } from '../../../core/src/isolation/jail-part.ts'
-import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { needsCase, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { JAIL_MAKERS } from './jail-makers.ts'
 import { open, program, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
@@ -122,6 +132,7 @@ describe.each(JAIL_MAKERS)('a server jailed by %s in a folder that it may write 
   })
 
   it('goes on writing to other files, and to .git when its definition names it; nothing of the guards is left', async () => {
+    needsCase()
     const place = makePlace()
     const { project } = place
     const before = listed(project)
@@ -140,6 +151,29 @@ describe.each(JAIL_MAKERS)('a server jailed by %s in a folder that it may write 
     expect(existsSync(path.join(project, '.envrc'))).toBe(true)
     await named.close()
     expect(listed(project)).toEqual([...before, '.git/index', 'notes/moved.txt'].toSorted())
+  })
+
+  it('is not started when a file that it must not change, or read, can be reached in another case', async () => {
+    for (const [file, denied] of [
+      ['.mcp.json', {}],
+      ['secret.txt', { denyRead: 'secret.txt' }],
+    ] as const) {
+      const place = makePlace()
+      const at = (name: string): string => path.join(place.project, name)
+      writeFileSync(at(file), 'ours')
+      chmodSync(at(file), 0o666)
+      // As disks of macOS have it.
+      if (!existsSync(at(file.toUpperCase()))) linkSync(at(file), at(file.toUpperCase()))
+      const denyRead = Object.values(denied).map(at)
+      const { result } = does('', place, maker, { allowWrite: [place.project], denyRead })
+      await expect(result).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining(`${file.toUpperCase()} is the same file`) as string,
+      })
+      const named = does(`create(${quoted(file)})`, place, maker, { allowWrite: [place.project, at(file)] })
+      expect(await named.result).toBe('done')
+      await named.close()
+    }
   })
 
   it('is not started when a symbolic link stands where a guard must be', async () => {

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ServerSandbox, StdioServer } from '../../../core/src/config/entries/server-definition.ts'
 import type { JailMakerName } from '../../../core/src/isolation/jail-part.ts'
-import { needsWholeRun, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { needsCase, needsWholeRun, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { JAIL_MAKERS } from './jail-makers.ts'
 import { open, program, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
@@ -151,6 +151,7 @@ describe.each(JAIL_MAKERS)('a server jailed by %s that plants links for its next
     ['its definition denies', (note) => ({ filesystem: { denyRead: [note] } })],
     ['holds secrets of others', (note) => ({ hidden: [note] })],
   ])('does not read what %s by renaming a folder around it', async (_, startOf) => {
+    needsCase()
     const place = makePlace()
     const { project } = place
     const { filesystem, ...rest } = startOf(path.join(project, 'in/deep/note'))

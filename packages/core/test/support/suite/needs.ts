@@ -1,7 +1,7 @@
 // Skips tests that this machine cannot run, by name and with the reason: a skip without one fails the run. A reason
 // that begins with `only on` tells CI that no installation helps.
 import { spawnSync } from 'node:child_process'
-import { existsSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { runningTest } from './at-end.ts'
 import { newFolder } from '../machine/new-folder.ts'
@@ -73,6 +73,13 @@ function runs(program: string, ...args: string[]): boolean {
 export function onPath(name: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter)
   return folders.map((folder) => path.join(folder, name)).find((file) => existsSync(file))
+}
+
+/** Needs a disk for temporary files on which names that differ in case are two. */
+export function needsCase(): void {
+  const file = path.join(newFolder(), 'case')
+  writeFileSync(file, '')
+  if (existsSync(file.replace(/case$/, 'CASE'))) skip('the disk for temporary files ignores case')
 }
 
 /** @param why for example `it reads /proc` */
