@@ -52,9 +52,7 @@ function projectOf(document: ConfigObject, place: HostPaths): unknown {
   return key === undefined ? undefined : valueAt(projects, key)
 }
 
-function sameFolder(key: string, { cwd, platform }: HostPaths): boolean {
-  const plain = (folder: string): string => {
-    return (platform === 'win32' ? comparable(folder) : folder).replace(/(?<=.)\/$/, '')
-  }
+function sameFolder(key: string, { cwd }: HostPaths): boolean {
+  const plain = (folder: string): string => comparable(folder).replace(/(?<=.)\/$/, '')
   return plain(key) === plain(cwd)
 }

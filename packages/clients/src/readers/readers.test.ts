@@ -98,6 +98,28 @@ it('config readers leave out what the user of Claude Code has switched off in th
   expect([disabled(linux.cwd), disabled('/elsewhere'), disabled('/other')]).toEqual([['c', 'a'], ['a'], []])
 })
 
+it.each(['gemini-cli', 'qwen-code'])(
+  'the config reader %s reads variables as its client on any system writes them',
+  (client) => {
+    const document = { mcpServers: { a: { command: '%HOME%/x', args: ['$A', '${B}', '100%', '50% of %'] } } }
+    const [{ entry } = { entry: undefined }] = readerOf(client).entries(document, windows) ?? []
+    expect(entry).toMatchObject({
+      command: '${HOME:-%HOME%}/x',
+      args: ['${A:-$A}', '${B}', '100%', '50% of %'],
+    })
+  },
+)
+
+it('config readers find the local scope of Claude Code in a folder of a share, as Claude Code writes it', () => {
+  const document = { projects: { '//wsl.localhost/Ubuntu/home/ann/app': { mcpServers: { own: { command: 'x' } } } } }
+  const cwd = '\\\\wsl.localhost\\Ubuntu\\home\\ann\\app'
+  expect(
+    readerOf('claude-code')
+      .entries(document, { ...windows, cwd })
+      ?.map(({ name }) => name),
+  ).toEqual(['own'])
+})
+
 it('config readers leave out what Gemini CLI does not allow', () => {
   const document = { mcp: { allowed: ['a'] }, mcpServers: { a: { command: 'x' }, b: { command: 'y' } } }
   const entries = readerOf('gemini-cli').entries(document, linux) ?? []

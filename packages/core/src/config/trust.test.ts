@@ -25,12 +25,16 @@ it('a trust store compares paths of Windows as Windows does', async () => {
   const resolve = vi.spyOn(path, 'resolve').mockImplementation((...parts) => path.win32.resolve(...parts))
   onTestFinished(() => resolve.mockRestore())
   await store.trust('C:\\Work\\.mcp.json', textHash('{}'))
-  for (const file of ['c:\\Work\\.mcp.json', 'C:/work/.MCP.json']) expect(await store.isTrusted(file, '{}')).toBe(true)
+  for (const file of ['c:\\Work\\.mcp.json', 'C:/work/.MCP.json', '\\\\?\\C:\\Work\\.mcp.json'])
+    expect(await store.isTrusted(file, '{}')).toBe(true)
   for (const file of ['D:\\Work\\.mcp.json', 'C:\\Work\\x\\.mcp.json'])
     expect(await store.isTrusted(file, '{}')).toBe(false)
   await store.trust('c:\\work\\.mcp.json', textHash('{"a":1}'))
   expect(await store.list()).toEqual(['C:\\Work\\.mcp.json'])
   expect(await store.untrust('c:/work/.mcp.json')).toBe(true)
+  await store.trust('\\\\nas\\work\\.mcp.json', textHash('{}'))
+  for (const file of ['//NAS/Work/.mcp.json', '\\\\?\\UNC\\nas\\work\\.mcp.json'])
+    expect(await store.isTrusted(file, '{}')).toBe(true)
 })
 
 it('a trust store trusts one text at one path', async () => {

@@ -28,6 +28,7 @@ it.each([
   ['写'.repeat(100), 'too long'],
   ['con', 'Windows'],
   ['NUL.txt', 'Windows'],
+  ['nul .txt', 'Windows'],
   ['lpt1', 'Windows'],
   ['end.', 'ends with a dot'],
   ['end ', 'ends with a space'],

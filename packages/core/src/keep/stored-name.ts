@@ -5,7 +5,7 @@ const MAX_NAME_CHARS = 128
 /** Common file systems allow 255 bytes, and one character takes up to four. */
 const MAX_NAME_BYTES = 200
 /** Device names, with any extension: https://learn.microsoft.com/windows/win32/fileio/naming-a-file */
-const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(\.|$)/i
+const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\.|$)/i
 
 /**
  * Returns the name in NFC, so that two names that look alike are the same.

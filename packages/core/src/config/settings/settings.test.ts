@@ -148,6 +148,8 @@ it.each([
   ['MCP_BRIDGE_STATE_DIR', '$HOME/state', { stateDir: '/home/ann/state' }],
   ['MCP_BRIDGE_STATE_DIR', '${HOME}', { stateDir: '/home/ann' }],
   ['MCP_BRIDGE_CACHE_DIR', '"%USERPROFILE%/cache"', { cacheDir: '/home/ann/cache' }],
+  ['MCP_BRIDGE_CACHE_DIR', '%UserProfile%/cache', { cacheDir: '/home/ann/cache' }],
+  ['MCP_BRIDGE_CACHE_DIR', '$env:USERPROFILE/cache', { cacheDir: '/home/ann/cache' }],
   ['MCP_BRIDGE_SOURCES', 'mcps;cursor', { sources: ['mcps', 'cursor'] }],
   ['MCP_BRIDGE_SOURCES', '["mcps", "cursor"]', { sources: ['mcps', 'cursor'] }],
   ['MCP_BRIDGE_PACKAGES', 'a,b[c,d]>=2,<3, e', { packages: ['a', 'b[c,d]>=2,<3', 'e'] }],

@@ -2,7 +2,7 @@
 import path from 'node:path'
 
 /** The home, also as files of variables and of clients have it, which no shell reads. */
-const HOME = /^(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%)(?=[/\\]|$)/
+const HOME = /^(?:~|\$HOME|\$\{HOME\}|(?:%|\$env:)userprofile%?|%homedrive%%homepath%)(?=[/\\]|$)/i
 
 /** Makes `~/x` and relative paths absolute. */
 export function absolutePath(text: string, home: string): string {
@@ -21,7 +21,9 @@ export function isInside(outer: string, inner: string): boolean {
   return relative === '' || (relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative))
 }
 
-/** A path of Windows as it compares there: with any slashes, and any case. Other paths stay as they are. */
+/** A path of Windows as it compares there: with any slashes, in any case, and as `\\?\`. Others stay as they are. */
 export function comparable(place: string): string {
-  return /^([a-z]:[/\\]|\\\\)/i.test(place) ? place.replaceAll('\\', '/').toLowerCase() : place
+  const slashed = place.replaceAll('\\', '/')
+  const plain = slashed.replace(/^\/\/[?.]\/UNC(?=\/)/i, '/').replace(/^\/\/[?.]\/(?=[a-z]:)/i, '')
+  return /^(?:[a-z]:\/|\/\/)/i.test(plain) ? plain.toLowerCase() : place
 }
