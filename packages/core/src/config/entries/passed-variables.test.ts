@@ -15,9 +15,14 @@ it('servers get the variables of proxies and certificates, and none that is not 
   expect(passedEnvironment({ http_proxy: '() { evil; }' })).toEqual({})
 })
 
-it('servers on Windows that run on Python are told to speak UTF-8', () => {
+it('servers on Windows that run on Python are told to speak UTF-8, or what the machine says', async () => {
   const { platform } = process
   onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
   Object.defineProperty(process, 'platform', { value: 'win32' })
   expect(passedEnvironment({})).toEqual({ PYTHONIOENCODING: 'utf-8' })
+  // The list of variables is that of the system on which it is loaded.
+  const onWindows = './passed-variables.ts?windows'
+  const module = (await import(onWindows)) as { passedEnvironment: typeof passedEnvironment }
+  const ofMachine = { PYTHONIOENCODING: 'utf-8:replace', PYTHONUTF8: '1' }
+  expect(module.passedEnvironment({ ...ofMachine, HOME: 'x' })).toEqual(ofMachine)
 })

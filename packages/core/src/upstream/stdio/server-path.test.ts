@@ -1,13 +1,20 @@
 import { chmodSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { needsPosix, needsProgram, needsRoot } from '../../../test/support/suite/needs.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { serverPath, withServerPath } from './server-path.ts'
 import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 const DESKTOP = '/usr/bin:/bin:/usr/sbin:/sbin'
-const NODE = path.dirname(process.execPath)
+/** No folder of a desktop's PATH. */
+const NODE = '/opt/node-of-the-bridge/bin'
+
+beforeAll(() => {
+  const { execPath } = process
+  process.execPath = `${NODE}/node`
+  return () => void (process.execPath = execPath)
+})
 
 /** A home folder with these executable files. */
 function homeWith(files: Record<string, string>): string {

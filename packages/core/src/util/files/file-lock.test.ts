@@ -1,6 +1,7 @@
+import { promises } from 'node:fs'
 import { mkdir, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { withFileLock } from './file-lock.ts'
 import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
@@ -28,6 +29,19 @@ it('a file lock is released after a failure', async () => {
   const lock = await lockFile()
   await expect(withFileLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await withFileLock(lock, () => Promise.resolve(1))).toBe(1)
+})
+
+it('a file lock is released on Windows while a virus scanner reads it', async () => {
+  const lock = await lockFile()
+  const { platform } = process
+  Object.defineProperty(process, 'platform', { value: 'win32' })
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
+  const rename = vi.spyOn(promises, 'rename')
+  onTestFinished(() => rename.mockRestore())
+  rename.mockRejectedValueOnce(Object.assign(new Error('denied'), { code: 'EPERM' }))
+  await withFileLock(lock, () => Promise.resolve())
+  expect(rename).toHaveBeenCalledTimes(2)
+  expect(await readdir(path.dirname(lock))).toEqual([])
 })
 
 it.each([

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, it, vi } from 'vitest'
-import { findPlaces, findPrograms, isStub } from './find-program.ts'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { findPlaces, findPrograms, isStub, withUsualFolders } from './find-program.ts'
 import { needsLinux, needsPosix } from '../../../test/support/suite/needs.ts'
 import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
@@ -40,6 +40,14 @@ it.each(['.docker/bin', '.orbstack/bin', '.rd/bin', '.local/bin'])('an engine of
   vi.stubEnv('HOME', home)
   vi.stubEnv('PATH', '/usr/bin:/bin:/usr/sbin:/sbin')
   expect(findPrograms('no-such-engine', 'darwin')).toEqual([path.join(bin, 'no-such-engine')])
+})
+
+it('what starts on macOS finds the programs of installers and of other package managers', () => {
+  const { platform } = process
+  onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }))
+  Object.defineProperty(process, 'platform', { value: 'darwin' })
+  const folders = withUsualFolders('/usr/bin').split(path.delimiter)
+  expect(folders).toEqual(expect.arrayContaining(['/opt/homebrew/bin', '/opt/podman/bin', '/opt/local/bin']))
 })
 
 it('a program of macOS that would ask for developer tools counts only where they are', () => {

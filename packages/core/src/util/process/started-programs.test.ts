@@ -20,7 +20,7 @@ function onWindows(...names: string[]): string {
   const root = realpathSync(newFolder())
   for (const name of names) writeFileSync(path.join(root, name), '#!/bin/sh\nexit 0', { mode: 0o755 })
   vi.stubEnv('PATH', undefined)
-  vi.stubEnv('Path', `;.;relative;"${root}";`)
+  vi.stubEnv('Path', `;.;${path.relative(process.cwd(), root)};"${root}";`)
   const { platform } = process
   Object.defineProperty(process, 'platform', { value: 'win32' })
   onTestFinished(() => {
