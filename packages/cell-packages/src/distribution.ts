@@ -139,7 +139,7 @@ async function download(url: URL, fileName: string): Promise<Buffer> {
 /** Keeps a file for next time; if that fails, it is fetched again. */
 export async function keep(file: string, data: Buffer): Promise<void> {
   try {
-    await makePrivateFolder(path.dirname(file))
+    makePrivateFolder(path.dirname(file))
     await replaceFile(file, data)
   } catch {}
 }

@@ -128,7 +128,7 @@ async function readMissing(file: string): Promise<MissingPackage[]> {
 
 async function remember(file: string, missing: MissingPackage[]): Promise<void> {
   try {
-    await makePrivateFolder(path.dirname(file))
+    makePrivateFolder(path.dirname(file))
     await replaceFile(file, JSON.stringify({ at: Date.now(), missing }))
   } catch {}
 }

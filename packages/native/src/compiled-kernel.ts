@@ -56,7 +56,7 @@ export class CompiledKernels {
 
   async #write(key: string, compiled: Buffer): Promise<void> {
     if (this.#folder === undefined) return
-    await makePrivateFolder(this.#folder)
+    makePrivateFolder(this.#folder)
     await replaceFile(path.join(this.#folder, key), Buffer.concat([digest(compiled), compiled]))
   }
 }

@@ -68,7 +68,7 @@ export class KeptQuestions {
     // Count it before the write: other questions may be kept meanwhile.
     this.#asked.set(id, { ...question, at: performance.now() })
     try {
-      await makePrivateFolder(this.#folder)
+      makePrivateFolder(this.#folder)
       await replaceFile(this.#fileOf(id), JSON.stringify(question))
     } catch (error) {
       this.#asked.delete(id)

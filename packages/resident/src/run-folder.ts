@@ -3,7 +3,7 @@
 // to go stale but a socket on which nobody listens.
 import fs from 'node:fs'
 import path from 'node:path'
-import { isOnlyOurs, isOwnFolderSync, makePrivateFolderSync } from '@sandbridge/core/util/files'
+import { isOnlyOurs, isOwnFolderSync, makePrivateFolder } from '@sandbridge/core/util/files'
 import { fitsSocketAddress, shortFolder } from '@sandbridge/core/util/net'
 
 const SOCKET = 's'
@@ -50,8 +50,8 @@ export function makeRunFolder(place: ResidentPlace): void {
   const { folder } = place
   if (!isOwnFolderSync(folder)) {
     // The state folder's part that is ours may not be there yet.
-    if (path.basename(path.dirname(folder)) === OURS) makePrivateFolderSync(path.dirname(folder))
-    makePrivateFolderSync(folder)
+    if (path.basename(path.dirname(folder)) === OURS) makePrivateFolder(path.dirname(folder))
+    makePrivateFolder(folder)
   }
   // Any user can create folders in the temporary folder.
   if (!isOnlyOurs(folder)) throw new Error(`other users can write to ${folder}, or it is not a folder of yours`)

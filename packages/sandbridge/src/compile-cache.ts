@@ -11,7 +11,7 @@ import { crc32 } from 'node:zlib'
 import { cacheFolder } from '@sandbridge/core/config/settings/state-folder.ts'
 import {
   isOwnFolderSync,
-  makePrivateFolderSync,
+  makePrivateFolder,
   readOrdinarySync,
   removeUnused,
   replaceFileSync,
@@ -78,7 +78,7 @@ function readCompiled(folder: string, file: string, source: Buffer): Buffer | un
 function saveCompiled(folder: string, compiled: readonly Compiled[]): void {
   if (compiled.length === 0) return
   try {
-    makePrivateFolderSync(folder)
+    makePrivateFolder(folder)
     if (!isOwnFolderSync(folder)) return
     for (const { file, source, script } of compiled) {
       const code = script.createCachedData()

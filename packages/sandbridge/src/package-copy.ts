@@ -18,7 +18,7 @@ import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { cacheFolder, stateFolder } from '@sandbridge/core/config/settings/state-folder.ts'
-import { isOnlyOurs, makePrivateFolderSync, removeUnused } from '@sandbridge/core/util/files'
+import { isOnlyOurs, makePrivateFolder, removeUnused } from '@sandbridge/core/util/files'
 import { COPIES, installation, isCopy, PACKAGE_ROOT, PROGRAM } from '@sandbridge/core/util/installation.ts'
 
 /** Parts of the package that it does not run with. */
@@ -54,8 +54,8 @@ function copyIn(place: () => string): string | undefined {
     const folder = path.join(place(), COPIES)
     const copy = path.join(folder, installation())
     if (!isOnlyOurs(folder)) {
-      makePrivateFolderSync(path.dirname(folder))
-      makePrivateFolderSync(folder)
+      makePrivateFolder(path.dirname(folder))
+      makePrivateFolder(folder)
       // Its code is run.
       if (!isOnlyOurs(folder)) return undefined
     }

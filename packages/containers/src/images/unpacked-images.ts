@@ -51,7 +51,7 @@ export class UnpackedImages {
     const known = await this.#read(name)
     if (known) return this.#use(name, known)
     // Other users may pass through, but not list it.
-    await makeFolder(this.#folder, 0o711)
+    makeFolder(this.#folder, 0o711)
     await letOthersThrough([path.dirname(this.#folder), this.#folder])
     return withFileLock(path.join(this.#folder, '.lock'), async () => {
       // Another bridge may have been first.

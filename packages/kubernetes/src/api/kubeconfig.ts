@@ -1,6 +1,7 @@
 // Finds the cluster and the user as kubectl does: the merged files of KUBECONFIG, ~/.kube/config, or the service
 // account of the bridge's own pod. Only reads files: keeps no credentials, and contacts no server.
-import { access, readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
@@ -75,11 +76,7 @@ async function findServiceAccount(options: FindOptions): Promise<ClusterAccess |
   if (host === undefined || host === '') return undefined
   const own = await readFile(path.join(folder, 'namespace'), 'utf8').catch(() => 'default')
   const tokenFile = path.join(folder, 'token')
-  const hasToken = await access(tokenFile).then(
-    () => true,
-    () => false,
-  )
-  if (!hasToken) return undefined
+  if (!existsSync(tokenFile)) return undefined
   return {
     name: 'the cluster of this pod',
     server: new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port}`),

@@ -174,7 +174,7 @@ export class AddedServers {
         },
       )
     }
-    await makePrivateFolder(folder)
+    makePrivateFolder(folder)
     await replaceFile(file, secret)
     return `\${file:${file}}`
   }

@@ -51,7 +51,7 @@ export class RegistryCopy {
       else if (isLatest) byName.set(server.name, { server, deprecated: status === 'deprecated' })
     }
     const packed = await promisify(gzip)(JSON.stringify({ ...about, servers: [...byName.values()] }))
-    await makePrivateFolder(path.dirname(this.#file))
+    makePrivateFolder(path.dirname(this.#file))
     await replaceFile(this.#file, packed)
   }
 }

@@ -42,7 +42,7 @@ export async function unpackMcpb(
   const file = await download(identifier, env)
   const sha256 = hash('sha256', file)
   if (sha256 !== wanted) throw refused(`its file has another SHA-256 than the registry says: ${sha256}`)
-  await makePrivateFolder(parent)
+  makePrivateFolder(parent)
   // Each unpacking gets a new folder: an existing one with the same content may be in use.
   const folder = path.join(parent, `${sha256.slice(0, 16)}-${randomBytes(3).toString('hex')}`)
   try {

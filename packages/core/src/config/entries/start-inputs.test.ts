@@ -38,7 +38,7 @@ it.each([TOOL, 'conf.json', 'run.js', '.env', 'secret.txt'])(
   (name) => {
     const before = inputs()
     const file = path.join(home, name)
-    writeFileSync(file, 'x')
+    writeFileSync(file, 'x', { mode: 0o755 })
     const there = inputs()
     utimesSync(file, 1, 1)
     expect(new Set([before, there, inputs()]).size).toBe(3)

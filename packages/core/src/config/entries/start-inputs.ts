@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import path from 'node:path'
+import { findPlaces } from '../../util/process/find-program.ts'
 import { VERSION } from '../../util/version.ts'
 import { inputVariable } from './input-answers.ts'
 import { NETWORK_VARIABLES } from './passed-variables.ts'
@@ -95,12 +96,9 @@ function filesOf({ command, args, cwd = '', envFile = '' }: StdioServer, place: 
 function programOf(command: string, place: StartPlace): string {
   if (/[/\\]/.test(command)) return command
   const extensions = process.platform === 'win32' ? (place.env['PATHEXT'] ?? '.EXE;.CMD').split(';') : ['']
-  const folders = (place.env['PATH'] ?? '').split(path.delimiter)
-  const candidates = folders.flatMap((folder) => extensions.map((end) => path.join(folder, command + end)))
-  return candidates.find((file) => path.isAbsolute(file) && exists(file)) ?? ''
+  const [file = ''] = findPlaces(command, place.env['PATH'], process.platform, extensions).values()
+  return file
 }
-
-const exists = (file: string): boolean => statOf(file)?.isFile() === true
 
 /** What changes with a file, also where its time is set back, as `cp -p` and archives do; null for anything else. */
 function stampOf(written: string, { home, workspaceFolder }: StartPlace): unknown {

@@ -1,6 +1,7 @@
 // The bundle: the only files that a sandbox process may read. Made once in a cache folder, from the `pyodide` package
 // (whose code we do not redistribute), our files in inside/ and the kernel. Starts no sandbox.
 import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { chmod, copyFile, open, readFile, readdir, realpath, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -98,11 +99,11 @@ async function ensureIn(options: BundleOptions): Promise<string> {
   const sources = await collectSources(options)
   // Node's permissions apply to real paths, and the path to the cache may contain a link.
   const { readableByAll } = options
-  const make = readableByAll ? makeReadableFolder : makePrivateFolder
+  const make = readableByAll ? makeReadableFolder : async (folder: string) => makePrivateFolder(folder)
   await make(options.cacheFolder).catch(() => {})
   const cacheFolder = await realpath(options.cacheFolder).catch(() => options.cacheFolder)
   const folder = join(cacheFolder, `pyodide-${sources.key}`)
-  if (await exists(folder)) options.onFolder?.(folder)
+  if (existsSync(folder)) options.onFolder?.(folder)
   if (await isWhole(folder)) {
     await keepBundle(folder)
     return folder
@@ -141,14 +142,8 @@ export async function findDamagedBundle(
 ): Promise<string | undefined> {
   const { key } = await collectSources(options)
   const folder = join(await enterable(options), `pyodide-${key}`)
-  return (await exists(folder)) && !(await isWhole(folder)) ? folder : undefined
+  return existsSync(folder) && !(await isWhole(folder)) ? folder : undefined
 }
-
-const exists = (folder: string): Promise<boolean> =>
-  stat(folder).then(
-    () => true,
-    () => false,
-  )
 
 interface Sources {
   key: string
@@ -199,7 +194,8 @@ function isKernelSource(name: string): boolean {
 
 async function writeBundle(folder: string, sources: Sources, options: BundleOptions): Promise<void> {
   try {
-    await (options.readableByAll ? makeReadableFolder : makePrivateFolder)(folder)
+    if (options.readableByAll) await makeReadableFolder(folder)
+    else makePrivateFolder(folder)
   } catch (error) {
     throw unwritable(options.cacheFolder, error)
   }

@@ -74,8 +74,8 @@ export class LogFolder implements Logs {
 
   async create(name: string, isSynced: boolean): Promise<LogWriter> {
     // Its parent belongs to the bridge, too.
-    await makePrivateFolder(path.dirname(this.#folder))
-    await makePrivateFolder(this.#folder)
+    makePrivateFolder(path.dirname(this.#folder))
+    makePrivateFolder(this.#folder)
     return new LogFileWriter(await open(this.#file(name), 'ax', 0o600), isSynced)
   }
 

@@ -37,7 +37,7 @@ export class VersionedFolders implements Versions {
     refuseOtherCase(path.basename(folder), (await this.all()).keys())
     const unfinished = path.join(folder, `.new-${randomUUID()}`)
     try {
-      await makeFolder(unfinished, 0o700)
+      makeFolder(unfinished, 0o700)
       for (const [file, data] of Object.entries(files)) await writeWhole(path.join(unfinished, file), data)
       return await this.#install(unfinished, name)
     } catch (error) {

@@ -1,7 +1,7 @@
 // Texts kept in the user's cache for the next start, and told to models: only a private folder counts.
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { isOwnFolderSync, makePrivateFolderSync } from './private-folder.ts'
+import { isOwnFolderSync, makePrivateFolder } from './private-folder.ts'
 import { readOrdinaryText } from './read-ordinary.ts'
 import { replaceFileSync } from './replace-file.ts'
 
@@ -24,7 +24,7 @@ export function readKeptText(file: string): string | undefined {
  */
 export function keepText(file: string, text: string): void {
   const folder = path.dirname(file)
-  makePrivateFolderSync(folder)
+  makePrivateFolder(folder)
   if (!isOwnFolderSync(folder) || readKeptText(file) === text) return
   replaceFileSync(file, text)
   removeOldest(folder, path.extname(file))

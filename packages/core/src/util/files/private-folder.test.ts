@@ -3,29 +3,26 @@
 import { statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isOwnFolderSync, makePrivateFolder, makePrivateFolderSync } from './private-folder.ts'
+import { isOwnFolderSync, makePrivateFolder } from './private-folder.ts'
 import { needsLinux, needsPosix } from '../../../test/support/suite/needs.ts'
 import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 const modeOf = (folder: string): number => statSync(folder).mode & 0o777
 
-describe.each([
-  ['makePrivateFolder', makePrivateFolder],
-  ['makePrivateFolderSync', async (folder: string) => makePrivateFolderSync(folder)],
-])('%s', (_, make) => {
-  it('makes a folder for its owner, and those above it as usual', async () => {
+describe('makePrivateFolder', () => {
+  it('makes a folder for its owner, and those above it as usual', () => {
     needsPosix('Windows has no modes')
     const top = newFolder()
     const folder = path.join(top, 'a', 'b', 'c')
-    await make(folder)
-    await make(folder)
+    makePrivateFolder(folder)
+    makePrivateFolder(folder)
     expect(modeOf(folder)).toBe(0o700)
     expect(modeOf(path.dirname(folder))).toBe(0o755 & ~process.umask())
   })
 
-  it('ends with an error in /proc, where a folder has a parent and cannot be made', async () => {
+  it('ends with an error in /proc, where a folder has a parent and cannot be made', () => {
     needsLinux('it needs /proc')
-    await expect(make('/proc/nope/below')).rejects.toMatchObject({ code: 'ENOENT' })
+    expect(() => makePrivateFolder('/proc/nope/below')).toThrow(expect.objectContaining({ code: 'ENOENT' }))
   })
 })
 

@@ -1,14 +1,8 @@
 // Creates private folders. Missing parents get the usual permissions: other users' sandboxes must reach a cache.
-import { lstatSync, mkdirSync, promises, realpathSync } from 'node:fs'
+import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { userInfo, tmpdir } from 'node:os'
 import path from 'node:path'
 import { isInside } from './absolute-path.ts'
-
-/** @throws what node:fs throws */
-export async function makePrivateFolder(folder: string): Promise<void> {
-  await makeFolder(path.dirname(folder), 0o755)
-  await makeFolder(folder, 0o700)
-}
 
 /** Whether no other user can write to this user's folder. True on Windows, where a user's folders are private. */
 export function isOwnFolderSync(folder: string): boolean {
@@ -38,47 +32,28 @@ export function isInProfile(folder: string, profile: string): boolean {
   }
 }
 
+/** @throws what node:fs throws */
+export function makePrivateFolder(folder: string): void {
+  makeFolder(path.dirname(folder), 0o755)
+  makeFolder(folder, 0o700)
+}
+
 /**
  * Creates a folder and its parents. Node's `recursive` reports a misleading ENOENT on a read-only disk, and never
  * returns in /proc, where a folder cannot be created though its parent exists.
  *
  * @throws what node:fs throws
  */
-export async function makeFolder(folder: string, mode: number): Promise<void> {
-  const make = () =>
-    promises.mkdir(folder, { mode }).then(
-      () => undefined,
-      (error: NodeJS.ErrnoException) => error,
-    )
-  let failure = await make()
-  if (failure?.code === 'ENOENT' && path.dirname(folder) !== folder) {
-    await makeFolder(path.dirname(folder), mode)
-    failure = await make()
+export function makeFolder(folder: string, mode: number, isAgain = false): void {
+  try {
+    mkdirSync(folder, { mode })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || isAgain || path.dirname(folder) === folder) throw error
+    makeFolder(path.dirname(folder), mode)
+    makeFolder(folder, mode, true)
   }
-  if (failure && failure.code !== 'EEXIST') throw failure
-}
-
-/** Synchronous version of `makePrivateFolder`. @throws what node:fs throws */
-export function makePrivateFolderSync(folder: string): void {
-  makeFolderSync(path.dirname(folder), 0o755)
-  makeFolderSync(folder, 0o700)
-}
-
-function makeFolderSync(folder: string, mode: number): void {
-  const make = (): NodeJS.ErrnoException | undefined => {
-    try {
-      mkdirSync(folder, { mode })
-      return undefined
-    } catch (error) {
-      return error as NodeJS.ErrnoException
-    }
-  }
-  let failure = make()
-  if (failure?.code === 'ENOENT' && path.dirname(folder) !== folder) {
-    makeFolderSync(path.dirname(folder), mode)
-    failure = make()
-  }
-  if (failure && failure.code !== 'EEXIST') throw failure
 }
 
 /**

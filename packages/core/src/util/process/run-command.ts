@@ -99,10 +99,7 @@ export function runCommand(
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       if (stderr.length < OUTPUT_LIMIT_CHARS) stderr += text
     })
-    if (options.onLine) {
-      eachLine(child.stdout, options.onLine)
-      eachLine(child.stderr, options.onLine)
-    }
+    if (options.onLine) for (const stream of [child.stdout, child.stderr]) eachLine(stream, options.onLine)
     child.on('error', (error: NodeJS.ErrnoException) => {
       stderr += messageOf(error)
       finish(null, error.code === 'ENOENT')
