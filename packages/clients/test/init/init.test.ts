@@ -1,6 +1,6 @@
 // This file verifies registering the bridge in clients: what is written, what is kept, and that everything can be
 // undone.
-import { chmod, cp, lstat, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, lstat, mkdir, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse as parseToml } from 'smol-toml'
@@ -54,7 +54,7 @@ let home: string
 let stateDir: string
 
 beforeEach(async () => {
-  home = newFolder()
+  home = await realpath(newFolder())
   stateDir = path.join(home, 'MCPs')
 })
 
