@@ -235,6 +235,8 @@ class Session:
                 # It arrived while the cell was waiting, or in another task: end the wait, and let `finally` blocks run.
                 if interrupt is None:
                     interrupt, self._ends = error, monotonic() + _INTERRUPT_SECONDS
+                else:
+                    grace = _GRACE_SECONDS  # it has not bounded its own end
                 task.cancel()
             except BaseException as error:
                 # Another task of the cell ended the loop, with SystemExit for example. The cell continues.
@@ -242,10 +244,22 @@ class Session:
                     raise
         value, raised = outcome[0] if outcome else (None, None)
         if interrupt is not None:
+            self._end_turn()
             return None, raised or interrupt
         if raised is not None:
             raise raised
         return value, None
+
+    def _end_turn(self) -> None:
+        """After an interrupt: run the stop of the loop that the end of a task may have scheduled. It would stop the next cell."""
+        is_over = False
+        while not is_over:
+            try:
+                self._loop.call_soon(self._loop.stop)
+                self._loop.run_forever()
+                is_over = True
+            except (KeyboardInterrupt, SystemExit):
+                pass  # the rest of the turn runs in the next one
 
     def _stop_tasks(self) -> list[str]:
         """Cancel the cell's remaining tasks, wait for them briefly, and return notes about them."""
@@ -262,6 +276,7 @@ class Session:
         try:
             _, pending = self._loop.run_until_complete(asyncio.wait(tasks, timeout=grace))
         except (KeyboardInterrupt, SystemExit):
+            self._end_turn()
             pending = {task for task in tasks if not task.done()}
         for task in tasks - pending:
             if not task.cancelled():

@@ -140,6 +140,16 @@ it.for([
   expect((await bash(kernel, 'ps -e -o args= | grep -c "^sleep 601[.]73" || true')).stdout).toBe('0\n')
 })
 
+it('a second interrupt ends a bash cell that ignores the first, with its programs', async ({ kernel }) => {
+  const cell = await bash(kernel, 'trap "" INT; echo go; for n in 1 2 3; do sleep 602.73; done', {
+    onFrame: ({ type }) => {
+      if (type === 'output') for (const ms of [60, 160]) setTimeout(() => kernel.sandbox.interrupt(), ms)
+    },
+  })
+  expect(cell.status).toBe('interrupted')
+  expect((await bash(kernel, 'ps -e -o args= | grep -c "^sleep 602[.]73" || true')).stdout).toBe('0\n')
+})
+
 it('a bash cell leaves its background processes running', async ({ kernel }) => {
   await bash(kernel, 'sleep 600 & job=$!')
   expect((await bash(kernel, 'kill $job && echo was there')).stdout).toBe('was there\n')

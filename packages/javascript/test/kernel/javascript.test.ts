@@ -192,6 +192,16 @@ it.for([
   expect(await value(kernel, 'await new Promise((resolve) => setTimeout(() => resolve(5), 5))')).toBe('5')
 })
 
+it('a second interrupt while Node is stopped for the first lets the next JavaScript cell run', async ({ kernel }) => {
+  const cell = await js(kernel, 'console.log("go"); for (;;);', {
+    onFrame: ({ type }) => {
+      if (type === 'output') for (const ms of [60, 120]) setTimeout(() => kernel.sandbox.interrupt(), ms)
+    },
+  })
+  expect(cell.status).toBe('interrupted')
+  expect((await js(kernel, '5')).value).toMatchObject({ 'text/plain': '5' })
+})
+
 it('a JavaScript cell keeps its variables if the machine stands still while it is interrupted', async ({ kernel }) => {
   const python = (kernel.sandbox as StdioProcess).pid!
   const ready = path.join(newFolder(), 'ready')

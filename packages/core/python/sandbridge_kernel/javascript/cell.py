@@ -107,11 +107,15 @@ class JavaScriptCells:
         except ProgramEnded:
             raise
         except BaseException:
-            if not await node.interrupt(number):
-                self._lose()
-                self._notes.append(
-                    f"{node.NAME} did not stop when interrupted and was ended: variables of JavaScript cells are gone."
-                )
+            stopped = False
+            try:
+                stopped = await node.interrupt(number)
+            finally:  # also after a second interrupt: the next cell would wait for it
+                if not stopped:
+                    self._lose()
+                    self._notes.append(
+                        f"{node.NAME} did not stop when interrupted and was ended: variables of JavaScript cells are gone."
+                    )
             raise
 
     # ---- requests

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @contextmanager
 def held_back(interrupts: Interrupts) -> Iterator[None]:
     """Delay interrupts while a process is started and recorded."""
+    interrupts.enter(get_ident())
     # Child processes inherit an ignored signal, but not a handler.
     ignored = signal.signal(signal.SIGINT, lambda *_: None)
-    interrupts.enter(get_ident())
     try:
         yield
     finally:

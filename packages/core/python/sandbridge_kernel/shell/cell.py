@@ -80,8 +80,10 @@ class ShellCells:
             error = _failure(await self._status(number), self._output)
             return {"status": "error", "error": error} if error else {"status": "ok"}
         finally:
-            await commands.close()
-            self._keep_state()
+            try:
+                await commands.close()
+            finally:
+                self._keep_state()
 
     async def _status(self, number: int) -> int:
         line = ["bash", "--norc", "--noprofile", "-c", self._driver, f"Cell {number}"]
@@ -94,11 +96,13 @@ class ShellCells:
         except BaseException:
             if process:
                 signal_all(process.pid, signal.SIGINT)
-                for _ in turns(_END_SECONDS):
-                    if process.poll() is not None:
-                        break
-                    await asyncio.sleep(0.01)
-                signal_all(process.pid, signal.SIGKILL)
+                try:
+                    for _ in turns(_END_SECONDS):
+                        if process.poll() is not None:
+                            break
+                        await asyncio.sleep(0.01)
+                finally:  # also after a second interrupt
+                    signal_all(process.pid, signal.SIGKILL)
             raise
         return process.returncode
 

@@ -1,42 +1,64 @@
-"""Interrupts at each line of a cell that waits: the cell ends, and no task of it waits for ever."""
+"""Interrupts at each line of a cell that calls and waits: it ends, and the next one runs."""
 
 import asyncio
 import contextvars
 import gc
+import json
 import math
 import sys
 import unittest
-from types import SimpleNamespace
 
 from sandbridge_kernel.run.interrupts import Interrupts
 from sandbridge_kernel.run.loop import DeviceLoop
 from sandbridge_kernel.session import Session
+from sandbridge_kernel.show.output import Output
+from sandbridge_kernel.wire.channel import Channel
 
 
 class Kernel:
-    """Runs a cell as the embedded sandbox does, with a signal at one of the lines that its loop runs. One that is put back
-    comes again at the next one."""
+    """Runs cells as the embedded sandbox does, and is their port: replies to each call, and sends a signal at one of the
+    lines. One that is put back comes again at the next line."""
 
-    def __init__(self, at):
+    CHUNK = 1 << 16
+
+    def __init__(self, at, spare):
         self.left = at
+        self._spare = spare  # signals that arrive while everything waits
         self._is_back = False
-        self.spare = 0  # signals that arrive while everything waits
+        self._incoming, self._cut, self.frames = b"", b"", []
         self.interrupts = Interrupts()
         self.interrupts.put_back = lambda: setattr(self, "_is_back", True)
-        self.interrupts.arm()
-        channel = SimpleNamespace(unread=False, send_rest=lambda: None)
-        loop = DeviceLoop(self, channel, SimpleNamespace(flush=lambda: None), self.interrupts)
+        self.channel = Channel(self, self.interrupts)
+        self.output = Output(self.channel, self.interrupts)
         self.session = object.__new__(Session)
         self.session._context = contextvars.copy_context()
-        self.session._loop = self.interrupts.loop = loop
         self.session._stubborn, self.session._ends = set(), math.inf
+        self.session._loop = self.interrupts.loop = DeviceLoop(self, self.channel, self.output, self.interrupts)
+
+    def announce(self, on):
+        pass
+
+    def write(self, data):
+        *lines, self._cut = (self._cut + data[:40]).split(b"\n")
+        for frame in map(json.loads, lines):
+            self.frames.append(frame)
+            if frame["type"] == "call":
+                self._incoming += json.dumps({"type": "reply", "id": frame["id"], "value": 1}).encode() + b"\n"
+        return len(data[:40])
+
+    def read_available(self):
+        data, self._incoming = self._incoming, b""
+        return data
 
     def wait(self, seconds):
-        """As a port that nothing arrives at."""
-        if seconds is None and self.spare == 0 and not self._is_back:
-            raise AssertionError("a task waits for ever")
-        if seconds is None or self._is_back:
-            self.spare -= not self._is_back
+        if self._incoming:
+            return True
+        if self._is_back:
+            self._arrive(sys._getframe())
+        elif seconds is None:
+            self._spare -= 1
+            if self._spare < 0:
+                raise AssertionError("a task waits for ever")
             self._arrive(sys._getframe())
         return False
 
@@ -46,32 +68,49 @@ class Kernel:
         self.interrupts.handle(frame)
 
     def _trace(self, frame, event, _):
+        if frame.f_code.co_filename == __file__ and not frame.f_code.co_flags & 0x80:
+            return None  # this class
         if event == "line":
-            self.left -= asyncio._get_running_loop() is not None
+            self.left -= 1
             if self.left == 0 or self._is_back:
                 self._arrive(frame)
         return self._trace
 
-    def run(self, cell):
-        """Returns the cell's value, its interrupt, and the tasks that do not end."""
-        sys.settrace(self._trace)
+    def run(self, cell, traced):
+        """Returns the cell's value, its interrupt, and what it printed."""
+        self.frames.clear()
+        self.channel.begin_cell(1)
+        self.interrupts.arm()
+        if traced:
+            sys.settrace(self._trace)
         try:
-            value, interrupt = self.session._await(cell(), grace=None)
+            value, interrupt = self.session._await(cell(self), grace=None)
+            if self._is_back:
+                self._arrive(sys._getframe())
         except KeyboardInterrupt as error:
             value, interrupt = None, error
         finally:
             sys.settrace(None)
         self.session._stop_tasks()
-        self.session._loop.close()
-        return value, interrupt, self.session._stubborn
+        self.interrupts.disarm()
+        self.output.flush()
+        self.channel.end_cell()
+        texts = [frame["text"] for frame in self.frames if frame["type"] == "output"]
+        return value, interrupt is None, "".join(texts)
 
 
-async def waits():
-    """Tasks that wait for a timer, for each other, and for one future together."""
+async def works(kernel):
+    """Prints, calls, and has tasks that wait for a timer, for each other, and for one future together."""
+    call, write = kernel.channel.call, kernel.output.stdout.write
+    write("one\n")
+    await call("m", {})
+    kernel.channel.call_sync("m", {})
+    write("two\n")
     came = asyncio.Event()
     asyncio.get_running_loop().call_later(0, came.set)
     first = asyncio.ensure_future(came.wait())
-    await asyncio.gather(first, came.wait(), asyncio.wait_for(asyncio.shield(first), 5))
+    await asyncio.wait((first, asyncio.ensure_future(came.wait())))
+    await asyncio.gather(first, asyncio.shield(first))
     return "done"
 
 
@@ -80,31 +119,46 @@ class AtEachLine(unittest.TestCase):
         gc.disable()  # what one run has left is not freed in the lines of another
         self.addCleanup(gc.enable)
 
-    def each(self, cell, spare=0):
-        at = 0
+    def each(self, cell, step=1, spare=0):
+        whole, at = ("done", True, "one\ntwo\n"), 0
         while True:
-            at += 1
-            kernel = Kernel(at)
-            kernel.spare = spare
-            value, interrupt, left = kernel.run(cell)
+            at += step
+            kernel = Kernel(at, spare)
+            value, is_whole, text = kernel.run(cell, traced=True)
             if kernel.left > 0:
                 break
             with self.subTest(at=at):
-                self.assertEqual((interrupt is None, value, left), (False, None, set()))
-        self.assertEqual(value, "done")
-        self.assertGreater(at, 100)
+                self.assertEqual((value, is_whole, text), (None, False, whole[2][: len(text)]))
+                self.assertEqual((kernel.session._stubborn, kernel.interrupts._depth), (set(), {}))
+                self.assertEqual(kernel.run(works, traced=False), whole)
+            kernel.session._loop.close()
+        self.assertEqual((value, is_whole, text), whole)
+        self.assertGreater(at, 500)
 
-    def test_no_task_waits_for_ever(self):
-        self.each(waits)
+    def test_the_cell_ends_and_the_next_one_runs(self):
+        self.each(works)
 
     def test_a_second_interrupt_ends_what_outlives_the_first(self):
-        async def stays():
+        async def stays(kernel):
             try:
-                return await waits()
+                return await works(kernel)
             except BaseException:
                 await asyncio.Event().wait()
 
-        self.each(stays, spare=1)
+        self.each(stays, step=7, spare=1)
+
+    def test_a_second_interrupt_ends_a_wait_that_nothing_ends(self):
+        async def never(_):
+            while True:
+                try:
+                    await asyncio.Event().wait()
+                except BaseException as error:
+                    if isinstance(error, GeneratorExit):
+                        raise
+
+        kernel = Kernel(0, spare=2)
+        self.assertEqual(kernel.run(never, traced=False)[:2], (None, False))
+        self.assertEqual(kernel.run(works, traced=False)[0], "done")
 
 
 if __name__ == "__main__":
