@@ -106,6 +106,13 @@ it.each([
   })
 })
 
+it('a client that names a profile which does not exist lists the tool, and its call says so', async () => {
+  const bridge = await startBridge({ env: { MCP_BRIDGE_PROFILE: 'nope' } })
+  expect((await bridge.client.listTools()).tools.map(({ name }) => name)).toContain('run_python')
+  const text = expect.stringContaining("There is no profile 'nope'") as string
+  expect(await bridge.call({ code: '1' })).toMatchObject({ isError: true, text })
+})
+
 it('a user without HOME and without an entry in the list of users is answered, and told to set HOME', () => {
   needsRoot('it becomes another user')
   const env = { PATH: process.env['PATH'] ?? '', MCP_BRIDGE_RESIDENT: 'off', MCP_BRIDGE_RUNTIME: 'pyodide' }

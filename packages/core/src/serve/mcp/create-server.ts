@@ -15,7 +15,7 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { messageOf } from '../../errors.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
 import { listText } from '../../util/text/count.ts'
 import { shortName } from '../../util/text/server-words.ts'
 import { VERSION } from '../../util/version.ts'
@@ -146,8 +146,13 @@ export function createServer(parts: ServerParts): Server {
     return undefined
   }
 
+  /** The first call says what is wrong with a setting, such as the name of a profile. */
+  const withoutThem = (error: unknown) => {
+    if (instead || !BridgeError.isInstance(error) || error.code !== 'CONFIG_INVALID') throw error
+    return []
+  }
   const offeredTools = async (capabilities: ClientCapabilities) =>
-    (await Promise.all(offers.map((offer) => offer.tools(abilitiesOf(capabilities))))).flat()
+    (await Promise.all(offers.map(async (offer) => offer.tools(abilitiesOf(capabilities)).catch(withoutThem)))).flat()
 
   for (const offer of offers) offer.answer(server)
 
