@@ -15,7 +15,7 @@ const PICTURE = '\\p{Extended_Pictographic}\\p{Emoji_Modifier}?[\\ufe0e\\ufe0f]?
 const FLAG =
   '\\u{1f3f4}\\u{e0067}\\u{e0062}(?:\\u{e0065}\\u{e006e}\\u{e0067}|\\u{e0073}\\u{e0063}\\u{e0074}|' +
   '\\u{e0077}\\u{e006c}\\u{e0073})\\u{e007f}'
-/** What needs such signs, as a whole, before a single sign that needs none. */
+/** What needs such signs, as a whole, before signs that nothing needs. */
 const PARTS = new RegExp(
   [
     FLAG,
@@ -27,7 +27,7 @@ const PARTS = new RegExp(
     `${LETTER}[\\u200c\\u200d](?=(?!\\p{Default_Ignorable_Code_Point})${LETTER})`,
     // A half form of an Indic letter at the end of a word.
     '[\\u09cd\\u0d4d]\\u200d',
-    `(${HIDDEN.source})`,
+    `(${HIDDEN.source}{1,99})`,
   ].join('|'),
   'gu',
 )
@@ -35,5 +35,10 @@ const PARTS = new RegExp(
 /** Shows what is not seen as escapes, but in emoji and in scripts that need it. */
 export function withHiddenShown(text: string): string {
   if (!HIDDEN.test(text)) return text
-  return text.replace(PARTS, (part, hidden?: string) => (hidden === undefined ? part : escapedUnits(part)))
+  return text.replace(PARTS, (part, hidden?: string) => {
+    if (hidden === undefined) return part
+    let shown = ''
+    for (const sign of hidden) shown += escapedUnits(sign)
+    return shown
+  })
 }

@@ -154,6 +154,18 @@ it.each(Object.entries(HIDDEN))('shownText shows %s as escapes', (_what, text) =
   expect(shown.match(new RegExp(UNSEEN, 'gu'))?.length ?? 0).toBeLessThanOrEqual(1)
 })
 
+it('shownText takes hardly longer than a plain replacement for millions of unseen signs', () => {
+  const text = '\u200b\u202e'.repeat(1_000_000)
+  const cost = (work: () => string): number => {
+    const before = process.cpuUsage()
+    expect(work()).toBe(String.raw`\u200b\u202e`.repeat(1_000_000))
+    const { user, system } = process.cpuUsage(before)
+    return user + system
+  }
+  const plain = cost(() => text.replaceAll(/./gu, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`))
+  expect(cost(() => shownText(text))).toBeLessThan(2 * plain)
+})
+
 it.each([
   '👩\u200d🚀',
   '👨‍👩‍👧‍👦',

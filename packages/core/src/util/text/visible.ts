@@ -30,8 +30,15 @@ export function withVisibleBlanks(line: string, plain = 1): string {
     .replace(/ {2,}/g, (run) => (run.length > plain ? `\\u0020{${run.length}}` : run))
 }
 
-/** The code units of a character as JSON escapes. */
+/** Those of the few thousand such characters that were met: a cell may print millions of them. */
+const escapes = new Map<string, string>()
+
+/** The code units of an invisible character as JSON escapes. */
 export function escapedUnits(character: string): string {
-  const unit = (index: number): string => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`
-  return Array.from({ length: character.length }, (_, index) => unit(index)).join('')
+  let made = escapes.get(character)
+  if (made === undefined) {
+    made = character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    escapes.set(character, made)
+  }
+  return made
 }
