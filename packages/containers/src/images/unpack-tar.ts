@@ -1,8 +1,8 @@
 // Unpacks a tar archive into a tree: folders, files and links, enough for a read-only system.
-import { Readable, pipeline } from 'node:stream'
-import * as zlib from 'node:zlib'
+import { Readable } from 'node:stream'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { messageOf } from '@sandbridge/core/errors.ts'
+import { decoded } from '@sandbridge/core/util/bytes'
 import { ArchiveError, type RootTree } from './root-tree.ts'
 
 /** Limit for all archives of one image, twice the size of the largest images for machine learning. */
@@ -29,8 +29,8 @@ export async function unpackTar(
   options: { allowance: Allowance; isLayer: boolean },
 ): Promise<void> {
   try {
-    const plain = await decompressed(source)
-    const stream = Readable.toWeb(plain) as unknown as ReadableStream<Uint8Array>
+    // Names in an image say nothing reliable of its compression.
+    const stream = Readable.toWeb(Readable.from(decoded(source))) as unknown as ReadableStream<Uint8Array>
     const entries = stream.pipeThrough(createTarDecoder({ strict: true }))
     tree.startLayer()
     for await (const entry of entries) await unpackEntry(entry, tree, options)
@@ -74,43 +74,3 @@ function takeAway(name: string, last: string, tree: RootTree): void {
 }
 
 const isSystemError = (error: unknown): boolean => error instanceof Error && 'syscall' in error
-
-/** Detects the compression from the first bytes: names in an image are not reliable. */
-async function decompressed(source: Readable): Promise<Readable> {
-  const head = await firstBytes(source, 4)
-  if (head[0] === 0x1f && head[1] === 0x8b) return through(source, zlib.createGunzip())
-  if (head.toString('hex') !== '28b52ffd') return source
-  // Missing in older versions of Node, despite its types.
-  const { createZstdDecompress } = zlib as { createZstdDecompress?: () => zlib.Gunzip }
-  if (createZstdDecompress) return through(source, createZstdDecompress())
-  throw new ArchiveError('is compressed with zstd, which needs Node 22.15 or newer. Compress it with gzip')
-}
-
-/** The returned stream reports errors of both streams. */
-function through<T extends Readable & NodeJS.WritableStream>(source: Readable, decoder: T): T {
-  pipeline(source, decoder, () => {})
-  return decoder
-}
-
-async function firstBytes(source: Readable, count: number): Promise<Buffer> {
-  let bytes = Buffer.alloc(0)
-  while (bytes.length < count && !source.readableEnded) {
-    const piece = source.read() as Buffer | null
-    if (piece !== null) bytes = Buffer.concat([bytes, piece])
-    else if (!(await isReadable(source))) break
-  }
-  if (bytes.length > 0) source.unshift(bytes)
-  return bytes.subarray(0, count)
-}
-
-/** Resolves with whether more data can be read. */
-function isReadable(source: Readable): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const listeners = { readable: () => settle(true), end: () => settle(false), error: reject }
-    const settle = (isMore: boolean) => {
-      for (const [event, listener] of Object.entries(listeners)) source.off(event, listener)
-      resolve(isMore)
-    }
-    for (const [event, listener] of Object.entries(listeners)) source.on(event, listener)
-  })
-}

@@ -68,7 +68,7 @@ export class KeptPods {
       await untilRunning(pod, { image, timeoutMs: startTimeoutMs, isUnwanted: () => false })
       const uid = pod.state === 'gone' ? '' : (pod.state?.uid ?? '')
       const place = { name, uid }
-      const connection = await this.#attach(name)
+      const connection = await attachToRelay(this.#cluster, name)
       const { link } = await RelayLink.open({
         connection,
         generation: 1,
@@ -205,10 +205,6 @@ export class KeptPods {
 
   #keptUntil(): number {
     return Date.now() + this.#options.keepSeconds * 1000 + CLEANED_AFTER_MS
-  }
-
-  #attach(name: string): Promise<Connection> {
-    return attachToRelay(this.#cluster, name)
   }
 
   /** @throws SandboxGone, or the cluster's error while the pod may still exist */

@@ -1,5 +1,6 @@
 // What packages use of util/bytes.
 export { createByteTail } from './byte-tail.ts'
 export { asUtf8, decodeOther, decodeText, encodingOf } from './decode-text.ts'
+export { decoded } from './decoded.ts'
 export { createLineSplitter, type LineSplitter } from './line-splitter.ts'
 export { readAtMost } from './read-at-most.ts'

@@ -1,5 +1,4 @@
-// Decodes compressed responses. The bridge does not ask for them: some servers, and proxies in front of them, send them
-// anyway. The limits of bodies apply to what comes out.
+// Decodes what may be compressed: responses, which nobody has asked to be, and archives. Limits apply to what comes out.
 import { pipeline, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
 
@@ -31,7 +30,7 @@ const MAGIC: [name: string, start: number[]][] = [
 const HEAD_BYTES = 16
 const NO_TEXT = /[^\t\n\r -\u{10ffff}]/u
 
-/** @param header the value of Content-Encoding. A body that certainly begins otherwise counts more than its header. */
+/** @param header the value of Content-Encoding, if there is one. A body that certainly begins otherwise counts more than its header. */
 export function decoded(body: AsyncIterable<Buffer>, header = ''): AsyncIterable<Buffer> {
   const given = header
     .toLowerCase()
@@ -66,7 +65,7 @@ async function* decodedOne(body: AsyncIterable<Buffer>, name: string): AsyncGene
     return
   }
   if (!Object.hasOwn(DECODERS, how))
-    throw new SyntaxError(`its body is encoded as '${how}', which Node cannot read here`)
+    throw new SyntaxError(`it is encoded as '${how}', which Node cannot read here`)
   // The error of a broken body is thrown by the iteration.
   yield* pipeline(whole, DECODERS[how]!(), () => {}) as AsyncIterable<Buffer>
 }
