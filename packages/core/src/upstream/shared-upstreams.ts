@@ -19,12 +19,7 @@ export class SharedUpstreams {
   readonly #own = new Map<ManagedUpstream, object>()
   /** Upstreams whose last set has given them up, until they have ended. */
   readonly #retiring = new Set<ManagedUpstream>()
-  readonly #lingerMs: number
   #count = 0
-
-  constructor({ lingerMs = LINGER_MS }: { lingerMs?: number } = {}) {
-    this.#lingerMs = lingerMs
-  }
 
   /** Which upstream this key has, and how many sets use it; undefined when there is none. */
   find(key: string): { id: number; users: number } | undefined {
@@ -74,7 +69,7 @@ export class SharedUpstreams {
     const shared = this.#byKey.get(key)
     if (!shared?.subscribers.delete(subscriber) || shared.subscribers.size > 0) return
     if (isGone) return this.#end(key, shared)
-    shared.lingering = setTimeout(() => this.#end(key, shared), this.#lingerMs).unref()
+    shared.lingering = setTimeout(() => this.#end(key, shared), LINGER_MS).unref()
   }
 
   #end(key: string, { upstream }: Shared): void {

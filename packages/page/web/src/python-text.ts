@@ -19,7 +19,7 @@ export function callCode(serverAlias: string, tool: string, args: Record<string,
   return `await mcp_${serverAlias}.${tool}(${given})`
 }
 
-export function isPythonName(name: string): boolean {
+function isPythonName(name: string): boolean {
   return /^[a-z_]\w*$/i.test(name) && !RESERVED.has(name)
 }
 

@@ -57,10 +57,10 @@ describe('a provider that starts no sandbox', () => {
     const { choose, name } = start('1')
     const { provider } = await choose()
     expect(provider.name).toBe('bubblewrap')
-    expect(await choose.passOver!(provider, failed)).toBe('bubblewrap: no uid map.')
+    expect(choose.passOver!(provider, failed)).toBe('bubblewrap: no uid map.')
     expect(await name()).toBe('pyodide')
     // Another sandbox of it failed at the same time: what is chosen by now stays.
-    expect(await choose.passOver!(provider, failed)).toBe('bubblewrap: no uid map.')
+    expect(choose.passOver!(provider, failed)).toBe('bubblewrap: no uid map.')
     expect(await name()).toBe('pyodide')
     expect(await start('1').name()).toBe('pyodide')
     expect(await start('2').name()).toBe('bubblewrap')
@@ -71,15 +71,15 @@ describe('a provider that starts no sandbox', () => {
   it('is tried again by the next bridge, if it was only late', async () => {
     const { start } = machine()
     const { choose, name } = start('1')
-    await choose.passOver!((await choose()).provider, new BridgeError('SANDBOX_START_TIMEOUT', 'late'))
+    choose.passOver!((await choose()).provider, new BridgeError('SANDBOX_START_TIMEOUT', 'late'))
     expect(await name()).toBe('pyodide')
     expect(await start('1').name()).toBe('bubblewrap')
   })
 
   it('is kept if it is the last, or if the user has named it', async () => {
     const { choose } = machine().start('1')
-    expect(await choose.passOver!(fake('pyodide'), failed)).toBeUndefined()
+    expect(choose.passOver!(fake('pyodide'), failed)).toBeUndefined()
     const named = machine('bubblewrap').start('1').choose
-    expect(await named.passOver!((await named()).provider, failed)).toBeUndefined()
+    expect(named.passOver!((await named()).provider, failed)).toBeUndefined()
   })
 })
