@@ -64,8 +64,7 @@ async function* decodedOne(body: AsyncIterable<Buffer>, name: string): AsyncGene
     yield* whole()
     return
   }
-  if (!Object.hasOwn(DECODERS, how))
-    throw new SyntaxError(`it is encoded as '${how}', which Node cannot read here`)
+  if (!Object.hasOwn(DECODERS, how)) throw new SyntaxError(`it is encoded as '${how}', which Node cannot read here`)
   // The error of a broken body is thrown by the iteration.
   yield* pipeline(whole, DECODERS[how]!(), () => {}) as AsyncIterable<Buffer>
 }
