@@ -1,4 +1,4 @@
-// Decodes what may be compressed: responses, which nobody has asked to be, and archives. Limits apply to what comes out.
+// Decodes what may be compressed: responses, which nobody has asked to be, and archives. Limits apply to the result.
 import { pipeline, type Transform } from 'node:stream'
 import zlib from 'node:zlib'
 
@@ -30,7 +30,7 @@ const MAGIC: [name: string, start: number[]][] = [
 const HEAD_BYTES = 16
 const NO_TEXT = /[^\t\n\r -\u{10ffff}]/u
 
-/** @param header the value of Content-Encoding, if there is one. A body that certainly begins otherwise counts more than its header. */
+/** @param header of Content-Encoding, if there is one. A body that certainly begins otherwise counts more than it. */
 export function decoded(body: AsyncIterable<Buffer>, header = ''): AsyncIterable<Buffer> {
   const given = header
     .toLowerCase()
