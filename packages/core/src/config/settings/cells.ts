@@ -50,7 +50,7 @@ export const CELL_SETTINGS = {
   once: setting(
     'cells.once',
     'MCP_BRIDGE_ONCE',
-    '`on`: a cell that is sent again after its result was lost repeats no answered call. See docs/once.md.',
+    '`on`: if a cell is sent again because its result was lost, its answered calls are not made again. See docs/once.md.',
     choice(['on', 'off'], 'on'),
   ),
   compat: setting(

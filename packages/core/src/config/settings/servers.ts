@@ -17,7 +17,7 @@ export const SERVER_SETTINGS = {
   load: setting(
     'servers.load',
     'MCP_BRIDGE_LOAD',
-    '`lazy`: a cell may use every server. `explicit`: a cell may use only the servers that its call names. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
+    '`lazy`: a cell may use every server. `explicit`: a cell may use only the servers that `run_python` names. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
     choice(['lazy', 'explicit'], 'lazy'),
     { isLive: true },
   ),
@@ -43,7 +43,7 @@ export const SERVER_SETTINGS = {
   allowSelfServer: setting(
     'servers.allowSelfServer',
     'MCP_BRIDGE_ALLOW_SELF_SERVER',
-    'Keep server entries that start this bridge again.',
+    'Keep server entries that would start a bridge inside this one.',
     flag(false),
     { isLive: true },
   ),
