@@ -476,13 +476,6 @@ it('ui opens the page of the resident with the servers of its folder, and a page
   expect(await servers(await open('ann'))).toEqual({ servers: ['who'], untrusted: [] })
   const page = await open('bob')
   expect(await servers(page)).toEqual({ servers: ['who'], untrusted: ['here'] })
-  // It can show those of any folder where a client is, and of no other.
-  const [annsFolder, bobsFolder] = [house.placeOf('ann').cwd, house.placeOf('bob').cwd]
-  const folders = [annsFolder, bobsFolder].toSorted()
-  expect(await (await page('folders')).json()).toEqual({ folder: bobsFolder, folders })
-  expect((await page('folder', { folder: house.home })).status).toBe(400)
-  expect((await page('folder', { folder: annsFolder })).status).toBe(200)
-  expect(await servers(page)).toEqual({ servers: ['who'], untrusted: [] })
   // The resident would end a second after its last client.
   const events = await page('events')
   ann.process.stdin!.end()
@@ -564,11 +557,8 @@ describe('a cell of the page of a resident', () => {
   it('finds nothing that was left by one of another folder', async () => {
     const house = residentHome({ who: WHO })
     for (const name of ['ann', 'bob']) await (await house.connect(name)).run('1')
-    const page = await openPage(house, 'bob')
-    expect(await says(page, 'left = "bob"')).toBe('')
-    expect((await page('folder', { folder: house.placeOf('ann').cwd })).status).toBe(200)
-    expect(await says(page, 'raise RuntimeError(left)')).toMatch(/^NameError/)
-    expect((await page('folder', { folder: house.placeOf('bob').cwd })).status).toBe(200)
-    expect(await says(page, 'raise RuntimeError(left)')).toBe('RuntimeError: bob')
+    expect(await says(await openPage(house, 'bob'), 'left = "bob"')).toBe('')
+    expect(await says(await openPage(house, 'ann'), 'raise RuntimeError(left)')).toMatch(/^NameError/)
+    expect(await says(await openPage(house, 'bob'), 'raise RuntimeError(left)')).toBe('RuntimeError: bob')
   })
 })
