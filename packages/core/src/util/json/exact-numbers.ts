@@ -83,6 +83,8 @@ export function inOrder(entries: ReadonlyMap<string, unknown>): Record<string, u
   // fromEntries defines own properties, also `__proto__`.
   const object: Record<string, unknown> = Object.fromEntries(entries)
   const keys = [...entries.keys()]
+  // Other keys keep their place in any object.
+  if (!keys.some((key) => /^\d/.test(key))) return object
   if (Object.keys(object).every((key, index) => key === keys[index])) return object
   return new Proxy(object, {
     ownKeys: (target) => [

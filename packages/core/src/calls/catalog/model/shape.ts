@@ -52,8 +52,16 @@ export function withoutNames({ type, items, additionalProperties }: Shape): Shap
   }
 }
 
-/** Whether a tool returns foreign content, such as a file: one result does not predict the next. */
+/** Whether a tool returns foreign content, such as a file: one result does not predict the next. Asked after each call. */
 export function readsFiles({ name, definition }: { name: string; definition: UpstreamTool }): boolean {
+  const known = readers.get(definition) ?? isReader(name, definition)
+  readers.set(definition, known)
+  return known
+}
+
+const readers = new WeakMap<UpstreamTool, boolean>()
+
+function isReader(name: string, definition: UpstreamTool): boolean {
   const words = nameWords(name)
   if (!words.some((word) => READS.has(word))) return false
   const parameters = propertiesOf(fieldsOf(definition.inputSchema)).map(([parameter]) => nameWords(parameter).join('_'))
