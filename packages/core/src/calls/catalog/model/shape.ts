@@ -52,7 +52,7 @@ export function withoutNames({ type, items, additionalProperties }: Shape): Shap
   }
 }
 
-/** Whether a tool returns foreign content, such as a file: one result does not predict the next. Asked after each call. */
+/** Whether a tool returns foreign content, such as a file: one result does not predict the next. Remembered. */
 export function readsFiles({ name, definition }: { name: string; definition: UpstreamTool }): boolean {
   const known = readers.get(definition) ?? isReader(name, definition)
   readers.set(definition, known)
