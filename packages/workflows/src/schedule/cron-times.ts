@@ -1,5 +1,5 @@
-// When a cron schedule is due, as in Vixie's cron: where the clocks change, a time that they repeat counts once, and
-// one that they leave out is due when they go on. Schedules with `*` or steps go by the time that passes. Pure.
+// When a cron schedule is due, as in Vixie's cron: where the clocks change, a time that they repeat counts once, and one
+// that they leave out is due when they go on. Schedules with `*` or steps go by the time that passes. Pure.
 import { Cron } from 'croner'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 
