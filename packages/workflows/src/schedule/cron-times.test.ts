@@ -90,21 +90,20 @@ function byMinute(when: string, walls: readonly number[], from: number): string[
     const both = day.startsWith('*') || weekday.startsWith('*')
     return both ? isDay && isWeekday : isDay || isWeekday
   }
-  const isFixed = !/[*/]/.test(`${fields[0]} ${fields[1]}`)
   const due: string[] = []
   const done = new Set<number>()
   for (const [minute, wall] of walls.entries()) {
     const last = walls[minute - 1] ?? wall - 60_000
     const leftOut = Array.from({ length: Math.max(0, (wall - last) / 60_000 - 1) }, (_, n) => last + (n + 1) * 60_000)
-    const isMadeUp = isFixed && leftOut.some(isDue)
-    const isAgain = isFixed && done.has(wall)
+    const isMadeUp = fields[1] !== '*' && leftOut.some(isDue)
+    const isAgain = fields[1] !== '*' && done.has(wall)
     if ((isDue(wall) && !isAgain) || isMadeUp) due.push(new Date(from + minute * 60_000).toISOString())
     done.add(wall)
   }
   return due
 }
 
-/** With an hour, half an hour or two that is left out or repeated, some at midnight. */
+/** With an hour, half an hour or two that is left out or repeated, some at midnight, and a day that was left out. */
 const ZONES: [zone: string, changes: string[]][] = [
   ['Europe/Berlin', ['2026-10-25', '2027-03-28']],
   ['America/New_York', ['2026-11-01', '2027-03-14']],
@@ -114,6 +113,7 @@ const ZONES: [zone: string, changes: string[]][] = [
   ['Asia/Beirut', ['2026-10-25', '2027-03-28']],
   ['Atlantic/Azores', ['2026-10-25', '2027-03-28']],
   ['Antarctica/Troll', ['2026-10-25', '2027-03-28']],
+  ['Pacific/Apia', ['2011-12-30']],
   ['Asia/Kathmandu', ['2027-01-01']],
 ]
 const WHENS = [
