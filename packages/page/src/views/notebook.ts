@@ -23,6 +23,12 @@ export interface Saving {
   as: 'tool' | 'workflow'
 }
 
+/** A tool, under the name that its own function has, if the cell defines one; or a workflow with a title. */
+export interface Saved {
+  name: string
+  title?: string
+}
+
 export class Notebook {
   readonly #bridge: Bridge
   /** By the folder that the page shows: what a cell has left must not run with the servers of another one. */
@@ -56,15 +62,15 @@ export class Notebook {
 
   /**
    * Keeps a cell by a cell in the page's session, as a model would. Its own code does not run.
-   * @returns the name of its function, which is its own if it defines one
    * @throws BridgeError STATE_REFUSED with the reason
    */
-  async save({ code, name, description, as }: Saving): Promise<{ name: string }> {
+  async save({ code, name, description, as }: Saving): Promise<Saved> {
     const made = functionIn(await this.#done(functionCode([code], name)))
-    const first = as === 'tool' ? '' : `${JSON.stringify(name.toLowerCase().replaceAll('_', '-'))}, `
+    const title = as === 'tool' ? undefined : name.toLowerCase().replaceAll('_', '-')
+    const first = title === undefined ? '' : `${JSON.stringify(title)}, `
     const about = description === '' ? '' : `, description=${JSON.stringify(description)}`
     await this.#done(`${made.source}\n\nruntime.save_${as}(${first}${made.function}${about})`)
-    return { name: as === 'tool' ? made.function : name }
+    return title === undefined ? { name: made.function } : { name, title }
   }
 
   async #done(code: string): Promise<CellResult> {

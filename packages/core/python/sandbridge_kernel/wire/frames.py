@@ -98,10 +98,11 @@ _DEEPER = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # 1 and -1 as signed by
 
 def _check_structure(text: str) -> None:
     limit, numbers = MAX_STRUCTURE, ""
-    if sum(map(text.count, "[]{}:,")) > MAX_INEXACT_STRUCTURE and _is_inexact(text):
+    structure = sum(map(text.count, "[]{}:,"))  # with those in strings, a quick test
+    if structure > MAX_INEXACT_STRUCTURE and _is_inexact(text):
         limit, numbers = MAX_INEXACT_STRUCTURE, " beside numbers such as 3.0"
-    if text.count("[") + text.count("{") <= MAX_NESTING and sum(map(text.count, "[]{}:,")) <= limit:
-        return  # not even with those in strings, a quick test
+    if structure <= limit and text.count("[") + text.count("{") <= MAX_NESTING:
+        return
     # Backslashes occur only in strings. Without escapes, a string ends at the next quote.
     bare = _STRING.sub("", text.replace("\\\\", "").replace('\\"', ""))
     structure = sum(map(bare.count, "[]{}:,"))

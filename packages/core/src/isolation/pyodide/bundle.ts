@@ -95,12 +95,14 @@ async function enterable({ cacheFolder, readableByAll }: Placed): Promise<string
   return isOwnFolderSync(SHARED_CACHE) ? SHARED_CACHE : cacheFolder
 }
 
+async function makeFolderFor({ readableByAll }: Placed, folder: string): Promise<void> {
+  return readableByAll ? makeReadableFolder(folder) : makePrivateFolder(folder)
+}
+
 async function ensureIn(options: BundleOptions): Promise<string> {
   const sources = await collectSources(options)
+  await makeFolderFor(options, options.cacheFolder).catch(() => {})
   // Node's permissions apply to real paths, and the path to the cache may contain a link.
-  const { readableByAll } = options
-  const make = readableByAll ? makeReadableFolder : async (folder: string) => makePrivateFolder(folder)
-  await make(options.cacheFolder).catch(() => {})
   const cacheFolder = await realpath(options.cacheFolder).catch(() => options.cacheFolder)
   const folder = join(cacheFolder, `pyodide-${sources.key}`)
   if (existsSync(folder)) options.onFolder?.(folder)
@@ -194,8 +196,7 @@ function isKernelSource(name: string): boolean {
 
 async function writeBundle(folder: string, sources: Sources, options: BundleOptions): Promise<void> {
   try {
-    if (options.readableByAll) await makeReadableFolder(folder)
-    else makePrivateFolder(folder)
+    await makeFolderFor(options, folder)
   } catch (error) {
     throw unwritable(options.cacheFolder, error)
   }

@@ -1,7 +1,7 @@
 // Saves a cell as a tool or a workflow, by a cell in the page's session.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Saving } from '../../../src/views/notebook.ts'
+import type { Saved, Saving } from '../../../src/views/notebook.ts'
 import { nameProblem } from '../python-text.ts'
 import { useSending } from '../use-sending.ts'
 import { Problem } from './problem.tsx'
@@ -10,7 +10,7 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
   const [name, setName] = useState('')
   const [description, setDescription] = useState(/^\s*#+[ \t]*(.*)/.exec(code)?.[1]?.trim() ?? '')
   const [as, setAs] = useState<Saving['as']>('tool')
-  const [saved, setSaved] = useState<string>()
+  const [saved, setSaved] = useState<Saved>()
   const { isSending, problem, setProblem, send } = useSending()
   const save = (event: Event): void => {
     event.preventDefault()
@@ -19,7 +19,7 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
     setSaved(undefined)
     if (wrong !== undefined) return
     const saving: Saving = { code, name, description: description.trim(), as }
-    send('notebook/save', saving, (kept: { name: string }) => setSaved(kept.name))
+    send('notebook/save', saving, setSaved)
   }
   return (
     <form class="try" aria-label="Save as a tool" onSubmit={save}>
@@ -49,13 +49,13 @@ export function SaveTool({ code }: { code: string }): JSX.Element {
       <Problem text={problem} />
       {saved !== undefined && (
         <p class="notice" role="status">
-          Saved. {as === 'tool' ? 'Cells import it with ' : 'A terminal runs it with '}
+          Saved. {saved.title === undefined ? 'Cells import it with ' : 'A terminal runs it with '}
           <code>
-            {as === 'tool'
-              ? `from user_tools import ${saved}`
-              : `sandbridge run-workflow ${saved.toLowerCase().replaceAll('_', '-')}`}
+            {saved.title === undefined
+              ? `from user_tools import ${saved.name}`
+              : `sandbridge run-workflow ${saved.title}`}
           </code>
-          . See <a href={`#/kept/${encodeURIComponent(`tool ${saved}`)}`}>Kept</a>.
+          . See <a href={`#/kept/${encodeURIComponent(`tool ${saved.name}`)}`}>Kept</a>.
         </p>
       )}
     </form>

@@ -87,10 +87,12 @@ export function parameterDetails(schema: unknown, root: unknown, ownName: string
       .map((option) => flattened(option, root))
     const insides = {
       each: found['items'],
-      ...Object.fromEntries(firstOf(found['prefixItems']).map(([at, item]) => [`item ${at}`, item])),
+      ...Object.fromEntries(firstEntries(found['prefixItems']).map(([at, item]) => [`item ${at}`, item])),
       keys: found['propertyNames'],
       values: found['additionalProperties'],
-      ...Object.fromEntries(firstOf(found['patternProperties']).map(([key, value]) => [`values of ${key}`, value])),
+      ...Object.fromEntries(
+        firstEntries(found['patternProperties']).map(([key, value]) => [`values of ${key}`, value]),
+      ),
     }
     const [example = found['example']] = itemsOf(found['examples'])
     const said = [
@@ -129,14 +131,14 @@ function meaningOf(found: Schema, name: string): string {
 function namesOfValues(found: Schema): string[] {
   const keyword = Object.keys(found).find((key) => /^(?:x-)?enum-?(?:names|descriptions|varnames)$/i.test(key))
   const names = itemsOf(found[keyword ?? ''])
-  return firstOf(found['enum']).flatMap(([at, value]) => {
+  return firstEntries(found['enum']).flatMap(([at, value]) => {
     const name = names[Number(at)]
     return typeof name === 'string' ? [`${pythonLiteral(value, MAX_LITERAL)}: ${name}`] : []
   })
 }
 
-/** Entries of a list or an object. */
-function firstOf(parts: unknown): [string, unknown][] {
+/** The first entries of a list or an object. */
+function firstEntries(parts: unknown): [string, unknown][] {
   return typeof parts === 'object' && parts !== null ? Object.entries(parts).slice(0, MAX_OPTIONS) : []
 }
 
