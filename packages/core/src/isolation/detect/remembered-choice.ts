@@ -1,9 +1,10 @@
 // Remembers what `auto` found out: which provider it took, so that the next start need not wait for engines that it
 // does not take, and which of them could start no sandbox. A remembered choice is checked while it is used.
 import { hash } from 'node:crypto'
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { bootId } from '../../util/process/process-id.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { keepText, readKeptText } from '../../util/files/kept-text.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
@@ -93,19 +94,11 @@ function inputsOfMachine(): unknown {
     path.join(homedir(), '.docker', 'run', 'docker.sock'),
     path.join(runtime, 'docker.sock'),
   ]
-  return [bootId(), process.getuid?.(), VARIABLES.map((name) => process.env[name] ?? null), files.map(stampOf)]
+  // After a boot, an engine may work that did not, and the reverse.
+  return [bootId() ?? '', process.getuid?.(), VARIABLES.map((name) => process.env[name] ?? null), files.map(stampOf)]
 }
 
 function stampOf(file: string): unknown {
   const stat = statSync(file, { throwIfNoEntry: false })
   return stat ? [file, stat.ino, stat.size, stat.mtimeMs] : null
-}
-
-/** Linux makes one at each boot, after which an engine may work that did not, and the reverse. */
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')
-  } catch {
-    return ''
-  }
 }

@@ -42,6 +42,7 @@ import { abilitiesOf, isRunState, type OpenRun, type RunEvent } from './runs/ope
 import { OLDER_TASKS, serveOlderTasks } from './runs/older-tasks.ts'
 import { MAX_TASKS, serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
 import { OpenRuns } from './runs/open-runs.ts'
+import { rehearse } from './rehearse.ts'
 import { sendQuestion } from './send-question.ts'
 import { failureResult, limitsOf, runOffered, runPython, type ServerParts, toolOf } from './run-python.ts'
 import { PlainServer } from './plain-server.ts'
@@ -118,7 +119,10 @@ export function createServer(parts: ServerParts): Server {
       const { bridge, tenant } = await getConversation()
       tenant.clientOffers(abilitiesOf(capabilities))
       if (instead) await tenant.warmUp()
-      else bridge.warmUp(tenant)
+      else {
+        bridge.warmUp(tenant)
+        await rehearse(createServer, parts)
+      }
     } catch (error) {
       log.error('Preparing the first sandbox failed', { error })
     }

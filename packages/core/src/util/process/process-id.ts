@@ -80,9 +80,13 @@ export function startTime(pid: number): string | undefined {
   }
 }
 
-/** Tells this boot of the machine from others. @throws what node:fs throws, without /proc */
-export function bootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+/** Tells this boot of the machine from others; undefined without /proc. */
+export function bootId(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+  } catch {
+    return undefined
+  }
 }
 
 /** A process in a record that outlives it. */
@@ -93,10 +97,11 @@ export interface RecordedProcess {
   started?: string | undefined
 }
 
+let own: RecordedProcess | undefined
+
 /** This process, for a record. */
 export function thisProcess(): RecordedProcess {
-  const started = startOf(process.pid)
-  return { host: hostId(), pid: process.pid, ...(started !== undefined && { started }) }
+  return (own ??= { host: hostId(), pid: process.pid, started: startOf(process.pid) })
 }
 
 /** Whether a recorded process still runs, not another with its id. @returns undefined if that cannot be known */
@@ -108,10 +113,6 @@ export function stillRuns({ host, pid, started }: RecordedProcess): boolean | un
 }
 
 function startOf(pid: number): string | undefined {
-  const ticks = startTime(pid)
-  try {
-    return ticks === undefined ? undefined : `${bootId()} ${ticks}`
-  } catch {
-    return undefined
-  }
+  const [boot, ticks] = [bootId(), startTime(pid)]
+  return boot === undefined || ticks === undefined ? undefined : `${boot} ${ticks}`
 }
