@@ -1,5 +1,6 @@
 // The log of one journal: written beside the calls, never in their way, and read by the bridge that goes on. It has no
 // arguments, only their hash; answers are sealed where sign-ins are.
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { JournalsOptions } from '@sandbridge/core/parts'
 import type { Logs, LogWriter } from '@sandbridge/core/keep'
 import type { ToolResult } from '@sandbridge/core/upstream'
@@ -11,6 +12,8 @@ import type { Entry } from './entry.ts'
 const PAUSE_MS = 30
 /** Longer answers are in the log only, and so are those beyond this sum. */
 const MAX_IN_MEMORY = 64 << 10
+/** For those: while its cell reads 10 MB, making their JSON would add a quarter to that time. */
+const LONG_PAUSE_MS = 300
 const MAX_ALL_IN_MEMORY = 512 << 10
 /** Of all answers of a log. Further ones are not kept. */
 const MAX_KEPT_CHARS = 16 << 20
@@ -64,6 +67,7 @@ export class JournalLog {
   #kept = 0
   #isWarned = false
   #isClosed = false
+  #hasLong = false
 
   /**
    * @param head its first line
@@ -81,6 +85,7 @@ export class JournalLog {
   add(line: object | Entry): Promise<void> | undefined {
     if (this.#isClosed) return undefined
     if (!this.#writer && !this.#writing) this.#waiting.add(this.#head)
+    if ('key' in line && line.answer && leastLengthOf(line.answer) > MAX_IN_MEMORY) this.#hasLong = true
     // To the end: a line about a call also says that its cell goes on.
     this.#waiting.delete(line)
     this.#waiting.add(line)
@@ -100,6 +105,8 @@ export class JournalLog {
   async #write(): Promise<void> {
     const { logs, name, log } = this.#place
     while (this.#waiting.size > 0) {
+      if (this.#hasLong && !this.#isSynced) await sleep(LONG_PAUSE_MS)
+      this.#hasLong = false
       const lines = [...this.#waiting]
       this.#waiting.clear()
       try {
@@ -119,7 +126,7 @@ export class JournalLog {
         if (!this.#isWarned) log.warning('What cells have written cannot be noted', { error })
         this.#isWarned = true
       }
-      if (!this.#isSynced) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      if (!this.#isSynced) await sleep(PAUSE_MS)
     }
   }
 
