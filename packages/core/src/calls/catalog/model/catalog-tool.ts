@@ -23,7 +23,6 @@ export class CatalogTool {
   readonly method: ServerMethod | undefined
   #description: string | undefined
   #signature: Signature | undefined
-  #fingerprint: string | undefined
 
   constructor(server: string, serverAlias: string, alias: string, definition: UpstreamTool, method?: ServerMethod) {
     this.server = server
@@ -48,7 +47,7 @@ export class CatalogTool {
 
   /** Tells its definition from others of the same name: see `toolFingerprint`. */
   get fingerprint(): string {
-    return (this.#fingerprint ??= toolFingerprint(this.definition))
+    return toolFingerprint(this.definition)
   }
 
   get signature(): Signature {

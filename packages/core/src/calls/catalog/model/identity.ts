@@ -17,8 +17,12 @@ export function definitionKey({ transport }: ServerDefinition): string {
   return key
 }
 
+const fingerprints = new WeakMap<UpstreamTool, string>()
+
 /** Identifies a tool's definition, so that types learned from an older definition are not used. */
 export function toolFingerprint(tool: UpstreamTool): string {
   const about = [LEARNED_FORMAT, tool.inputSchema, tool.description, tool.title]
-  return hash('sha256', sortedJson(about)).slice(0, 16)
+  const made = fingerprints.get(tool) ?? hash('sha256', sortedJson(about)).slice(0, 16)
+  fingerprints.set(tool, made)
+  return made
 }

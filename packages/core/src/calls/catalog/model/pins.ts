@@ -35,7 +35,7 @@ export function shown({ name, title, description, inputSchema, outputSchema, ann
 }
 
 function isSame(first: Pin | undefined, tool: UpstreamTool): boolean {
-  if (first?.hash === hashOf(tool)) return true
+  if (first?.hash === pinOf(tool).hash) return true
   return first?.definition !== undefined && orderless(first.definition) === orderless(shown(tool))
 }
 
@@ -49,12 +49,15 @@ function orderless(definition: unknown): string {
   )
 }
 
-function pinOf(tool: UpstreamTool): Pin {
-  const definition = shown(tool)
-  const isSmall = JSON.stringify(definition).length <= MAX_KEPT_CHARS
-  return { hash: hashOf(tool), ...(isSmall && { definition }) }
-}
+/** Cached: a list of thousands of tools is pinned and compared at once. */
+const pinned = new WeakMap<UpstreamTool, Pin>()
 
-function hashOf(tool: UpstreamTool): string {
-  return hash('sha256', JSON.stringify(shown(tool)))
+function pinOf(tool: UpstreamTool): Pin {
+  const known = pinned.get(tool)
+  if (known) return known
+  const definition = shown(tool)
+  const json = JSON.stringify(definition)
+  const made = { hash: hash('sha256', json), ...(json.length <= MAX_KEPT_CHARS && { definition }) }
+  pinned.set(tool, made)
+  return made
 }
