@@ -1,5 +1,7 @@
 // Finds the installed conformance suite and runs scenarios of it. Each start of it takes a second, so one process runs
 // all scenarios of a revision.
+// Run it with `npm ci --prefix test/conformance --ignore-scripts` and `npx vitest run test/conformance`. No test covers
+// `auth/client-credentials-*`, `auth/enterprise-managed-authorization`, `auth/wif-jwt-bearer`, DPoP and tasks.
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
