@@ -9,7 +9,6 @@ import random
 import sys
 import time
 import warnings
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from . import serve as kernel
@@ -63,8 +62,6 @@ def _use_loop(new_loop: Callable[[], DeviceLoop]) -> None:
             return new_loop()
 
     asyncio.run = getattr(asyncio.run, "__wrapped__", asyncio.run)
-    # A handler of its own would take the bridge's SIGINT and wake no loop that waits: the kernel's raises.
-    asyncio.runners.signal = SimpleNamespace(SIGINT=None, getsignal=repr, default_int_handler=None)  # type: ignore[attr-defined]
     asyncio._set_running_loop(None)  # noqa: SLF001
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -281,11 +281,15 @@ sorted(module for module in modules if module not in sys.modules)`)
 
     promise('an interrupt stops a loop and keeps the variables', async () => {
       const cells = await shared()
-      await cells.run('x = 5')
-      const running = cells.run("print('looping', flush=True)\nwhile True:\n    pass")
-      await cells.printed('looping')
-      cells.kernel.interrupt()
-      expect((await running).status).toBe('interrupted')
+      await cells.run('import signal\nx = 5')
+      for (const handler of ['signal.default_int_handler', 'lambda *_: None']) {
+        const running = cells.run(
+          `signal.signal(signal.SIGINT, ${handler})\nprint('looping', flush=True)\nwhile True:\n    pass`,
+        )
+        await cells.printed('looping')
+        cells.kernel.interrupt()
+        expect((await running).status).toBe('interrupted')
+      }
       expect((await cells.run('x')).value).toBe('5')
     })
 

@@ -24,6 +24,7 @@ _DEFAULTS: dict[int, Any] = {
     for name in ("SIGINT", "SIGTERM", "SIGHUP")
     if (number := getattr(signal, name, None)) is not None
 }
+_OF_BRIDGE = 63  # in Pyodide: it is not SIGINT, for which a cell may have a handler that goes on
 _own: dict[int, Any] = {}
 _masks: dict[int, Any] = {}  # by thread that forks
 
@@ -39,6 +40,8 @@ def guard(interrupts: Interrupts) -> None:
     for number in _DEFAULTS:
         _own[number] = interrupt if number == signal.SIGINT else lambda *_: None
         _real_signal(number, _own[number])
+    if interrupts.put_back:
+        _real_signal(_OF_BRIDGE, interrupt)
 
     @wraps(_real_signal)
     def set_handler(signalnum: int, handler: Any, /) -> Any:

@@ -1,5 +1,5 @@
 """The port of Pyodide: frames on a character device, and a second one to wait on. Interrupts do not pass through it:
-the sandbox removes 0x03 and raises SIGINT, even while a read or a wait blocks."""
+the sandbox removes 0x03 and raises a signal, even while a read or a wait blocks."""
 
 from __future__ import annotations
 

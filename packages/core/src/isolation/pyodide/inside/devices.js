@@ -13,7 +13,7 @@
   const OUT_TURN = 5
   const MASK = inbound.length - 1
   const EINTR = 27
-  const SIGINT = 2
+  const SIGNAL = 63 // of signals.py
 
   const readFrames = (_stream, buffer, offset, length) => {
     for (;;) {
@@ -54,7 +54,7 @@
 
   const seconds = new DataView(new ArrayBuffer(8))
   const waitForInput = (_stream, buffer, offset, length) => {
-    if (length === 1) return (interrupt[0] = SIGINT) && 1 // an interrupt that Python cannot raise yet
+    if (length === 1) return (interrupt[0] = SIGNAL) && 1 // an interrupt that Python cannot raise yet
     if (length !== 8) throw new fs.ErrnoError(28)
     for (let i = 0; i < 8; i++) seconds.setUint8(i, buffer[offset + i])
     const endMs = Date.now() + seconds.getFloat64(0, true) * 1000

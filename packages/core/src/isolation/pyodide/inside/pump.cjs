@@ -14,7 +14,7 @@ const IN_TURN = 4
 const OUT_TURN = 5
 
 const INTERRUPT = 0x03
-const SIGINT = 2
+const SIGNAL = 63 // of signals.py
 const { direction, control, inbound, outbound, interrupt } = workerData
 const die = () => process.kill(process.pid, 'SIGKILL')
 
@@ -151,7 +151,7 @@ function pumpIn() {
 
   const takeInterrupts = (bytes) => {
     if (!bytes.includes(INTERRUPT)) return bytes
-    Atomics.store(interrupt, 0, SIGINT)
+    Atomics.store(interrupt, 0, SIGNAL)
     wake()
     return bytes.filter((byte) => byte !== INTERRUPT)
   }
