@@ -123,6 +123,7 @@ export function kernelEnvironment(threads: number): Record<string, string> {
     USER: 'sandbox',
     LOGNAME: 'sandbox',
     LANG: 'C.UTF-8',
+    TERM: 'xterm',
     // Not in /workspace, which belongs to the cells.
     XDG_CACHE_HOME: '/tmp/cache',
     MPLBACKEND: 'agg',

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .run.projects import Projects
+    from .wire.frame_types import CellError
     from .wire.port import Port
 
 
@@ -132,6 +133,16 @@ def files_to_keep(channel: Channel, interrupts: Interrupts) -> Projects:
     return Projects(channel, interrupts)
 
 
+def _end_fork(error: CellError | None, output: Output) -> None:
+    """A forked child has reached the end of the cell, and only the parent continues. The child ends as a program does."""
+    told = error and (f"{error['message']}\n" if error["name"] == "SystemExit" else error["traceback"])
+    if told and not told.strip("-\n").isdigit():
+        output.stderr.write(told)
+        output.flush()
+        told = "1"
+    os._exit(int(told or 0) & 255)
+
+
 def serve_cells(
     interrupts: Interrupts,
     channel: Channel,
@@ -183,8 +194,13 @@ def serve_cells(
             done["uninterrupted"] = True
         output.flush()
         if channel.detached:
-            os._exit(0)  # a forked child that reached the end of the cell: only the parent continues
+            _end_fork(done.get("error"), output)
         capture.drain()
+        if told := hints.of_stderr(output.stderr_end):
+            if "error" in done:
+                done["error"]["hint"] = told
+            else:
+                done["notes"] = [*done.get("notes", []), told]
         channel.end_cell()
         channel.send_line(fitting(done))
         del frame, done

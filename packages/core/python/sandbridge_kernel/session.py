@@ -8,15 +8,16 @@ import contextvars
 import math
 import sys
 import types
+from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from .data import unparsed
 from .failure import caught_hints, tracebacks
-from .failure.hints import TOLD, of_stderr
+from .failure.hints import TOLD
 from .run import cell, cell_loop, kept_modules, unawaited
 from .show import missing_glyphs, pictures
-from .show.display import Display
+from .show.display import Display, bounded
 from .source.static_check import StaticCheck
 from .wire import frames
 
@@ -98,19 +99,11 @@ class Session:
                 if notebook := sys.modules.get(f"{__package__}.run.notebook"):
                     notebook.end()
                 if outcome["status"] == "error":
-                    self._display.figures_of_failed()
-                if (failed := outcome.get("error")) and (told := of_stderr(self._output.end_of_stderr())):
-                    failed.update(told)  # type: ignore[typeddict-item]
-                notes = (
-                    self._read_notes
-                    + self._stop_tasks()
-                    + unawaited.notes(self.namespace)
-                    + unparsed.notes()
-                    + pictures.notes()
-                    + missing_glyphs.notes()
-                )
-                if self._others:
-                    notes += self._others.notes()
+                    with suppress(Exception):  # the cell's own error matters
+                        self._display.show_figures()
+                notes = self._read_notes + self._stop_tasks() + unawaited.notes(self.namespace)
+                noted: tuple[Any, ...] = unparsed, pictures, missing_glyphs, self._others
+                notes += [note for part in noted if part for note in part.notes()]
             finally:
                 self._interrupts.disarm()
         except KeyboardInterrupt as error:  # arrived after the cell's last line
@@ -242,13 +235,19 @@ class Session:
                 # Another task of the cell ended the loop, with SystemExit for example. The cell continues.
                 if not isinstance(error, (SystemExit, asyncio.CancelledError)):
                     raise
-        value, raised = outcome[0] if outcome else (None, None)
-        if interrupt is not None:
-            self._end_turn()
-            return None, raised or interrupt
-        if raised is not None:
-            raise raised
-        return value, None
+        value, raised = outcome.pop() if outcome else (None, None)
+        try:
+            if interrupt is not None:
+                if not task.done():
+                    self._stubborn.add(task)
+                    self._read_notes.append("The cell's code did not stop, and may go on while later cells wait.")
+                self._end_turn()
+                return None, raised or interrupt
+            if raised is not None:
+                raise raised
+            return value, None
+        finally:
+            del raised, interrupt  # they would keep themselves, and all that the cell's functions have in hand
 
     def _end_turn(self) -> None:
         """After an interrupt: run the stop of the loop that the end of a task may have scheduled. It would stop the next cell."""
@@ -317,14 +316,8 @@ def _failure(status: Literal["error", "interrupted"], error: BaseException) -> O
 
 
 def _done_frame(number: int, outcome: Outcome, notes: list[str]) -> DoneFrame:
-    done: DoneFrame = {"type": "done", "cell": number, "status": outcome["status"]}
-    if "value" in outcome:
-        done["value"] = outcome["value"]
-    if "error" in outcome:
-        done["error"] = outcome["error"]
-    if notes:
-        done["notes"] = notes
-    return done
+    done: DoneFrame = {"type": "done", "cell": number, **outcome}  # type: ignore[typeddict-item]
+    return {**done, "notes": notes} if notes else done
 
 
 def fitting(done: DoneFrame) -> bytes:
@@ -355,7 +348,4 @@ def _text_bytes(value: object) -> int:
 def _shortened(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _shortened(item) for key, item in value.items()}
-    if isinstance(value, str) and len(value) > _SHOWN_CHARS:
-        half = _SHOWN_CHARS // 2
-        return f"{value[:half]}\n… {len(value) - 2 * half:,} characters left out …\n{value[-half:]}"
-    return value
+    return bounded(value, _SHOWN_CHARS) if isinstance(value, str) else value

@@ -353,3 +353,43 @@ asyncio.get_event_loop().run_until_complete(job()), asyncio.run(job()), either()
     ).error?.name,
   ).toBe('RuntimeError')
 })
+
+it('a forked child that reaches the end of a cell exits as a program does, and its error is shown', async ({
+  kernel,
+}) => {
+  const child = (code: string, before = '') =>
+    kernel.run(`${before}
+import os, sys
+pid = os.fork()
+if pid == 0: ${code}
+os.waitpid(pid, 0)[1] >> 8`)
+  for (const [code, status, text] of [
+    ['sys.exit(3)', '3', ''],
+    ['sys.exit()', '0', ''],
+    ['sys.exit("bad")', '1', 'bad\n'],
+  ] as const)
+    expect(await child(code), code).toMatchObject({ stderr: text, value: { 'text/plain': status } })
+  const failed = await child('raise ValueError("lost?")', 'import asyncio\nawait asyncio.sleep(0)')
+  expect(failed.value).toEqual({ 'text/plain': '1' })
+  expect(failed.stderr).toMatch(/^Traceback[^]*Cell 4, line 5[^]*ValueError: lost\?\n$/)
+})
+
+it('what the functions of a failed cell have in hand is freed with the cell', async ({ kernel }) => {
+  await kernel.run(`import asyncio, gc, weakref
+gc.disable()
+class Big: pass
+def fail():
+    big = Big()
+    weakref.finalize(big, print, "freed")
+    raise ValueError
+async def fails(): fail()`)
+  for (const code of ['fail()', 'await fails()', 'await asyncio.gather(fails())'])
+    expect(await kernel.run(code), code).toMatchObject({ status: 'error', stdout: 'freed\n' })
+})
+
+it('a cell that closes descriptor 0 leaves the next one with an empty stdin', async ({ kernel }) => {
+  expect(await kernel.value('open(0).read()')).toBe("''")
+  expect(await kernel.value('file = open("/proc/self/stat"); file.fileno() > 2')).toBe('True')
+  const child = await kernel.run('import subprocess; subprocess.run(["cat"]).returncode')
+  expect(child).toMatchObject({ stderr: '', value: { 'text/plain': '0' } })
+})

@@ -412,3 +412,31 @@ it('an object that is only a picture is shown without its memory address', async
   const named = await kernel.run(`class Q(P):\n    def __repr__(self): return 'a plot of sales'\nQ()`)
   expect(named.value).toMatchObject({ 'text/plain': 'a plot of sales' })
 })
+
+it('a value is shown by its `_repr_pretty_`, and by its repr if that fails', async ({ kernel }) => {
+  const code = `class P:
+  def _repr_pretty_(self, p, cycle):
+    with p.group(2, "P(", ")"): p.pretty([1]); p.text(","); p.breakable(); p.pretty("x")
+class F:
+  def _repr_pretty_(self, p, cycle): 1 / 0
+  def __repr__(self): return "F"
+display(F())
+P()`
+  const { value, stderr, frames } = await kernel.run(code)
+  expect(value).toEqual({ 'text/plain': "P([1], 'x')" })
+  expect(stderr).toBe('F._repr_pretty_ failed: ZeroDivisionError: division by zero\n')
+  expect(frames.find(({ type }) => type === 'display')!['data']).toEqual({ 'text/plain': 'F' })
+})
+
+it('bars of tqdm for notebooks are those for terminals: cells have no widgets', async ({ kernel }) => {
+  const code = `import os, sys, tempfile
+sys.path.insert(0, tempfile.mkdtemp())
+os.chdir(sys.path[0])
+os.mkdir("tqdm")
+open("tqdm/__init__.py", "w").write("from . import std")
+open("tqdm/std.py", "w").write("tqdm = trange = 'plain'")
+open("tqdm/notebook.py", "w").write("tqdm = tqdm_notebook = trange = tnrange = 'widget'")
+from tqdm.notebook import tqdm, trange
+tqdm, trange`
+  expect(await kernel.value(code)).toBe("('plain', 'plain')")
+})

@@ -432,3 +432,47 @@ def work(n): return n
 concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")).submit(work, 1).result()`)
   expect(spawned.error?.hint).toMatch(/^Processes that are spawned cannot see.*get_context\("fork"\)/)
 })
+
+it('an error says what is written instead where code was meant for a function, a generator or a browser', async ({
+  kernel,
+}) => {
+  const hint = async (code: string) => (await kernel.run(code)).error!.hint
+  expect(await hint('x = 5\nreturn x')).toMatch(/no function.*last line is shown/)
+  expect(await hint('async def f(): return 1\nsum(await f() for _ in range(2))')).toMatch(/write a list, \[await/)
+  for (const name of ['js', 'pyodide.http', 'pyodide_js'])
+    expect(await hint(`import ${name}`), name).toMatch(/no browser/)
+  expect(await hint('import micropip')).toMatch(/^Nothing can be installed from inside/)
+  expect(await hint('import ipywidgets')).toMatch(/^Cells have no widgets/)
+})
+
+it('an error of a library without a package that it needs names the package and who can add it', async ({ kernel }) => {
+  const hint = async (code: string) => (await kernel.run(code)).error!.hint
+  const lacking = (name: string) => new RegExp(`${name} is not in this sandbox.*packages add ${name}\``)
+  expect(
+    await hint('try: import no_such_table\nexcept ImportError as error: raise ImportError("use pip") from error'),
+  ).toMatch(lacking('no_such_table'))
+  expect(await hint('raise ImportError("no-such-html not found, please install it")')).toMatch(lacking('no-such-html'))
+  expect(await hint('raise AttributeError("The accessor requires no_such_style")')).toMatch(lacking('no_such_style'))
+  for (const code of [
+    'from os import no_such_name',
+    'raise ImportError("Please install it or python")',
+    'raise AttributeError("no-such-html not found")',
+    'raise ValueError("this requires no_such_style")',
+  ])
+    expect(await hint(code), code).toBeUndefined()
+})
+
+it('a failed program says what it has written where only the error knows it', async ({ kernel }) => {
+  const hint = async (code: string) => (await kernel.run(`import subprocess\n${code}`)).error!.hint
+  const command = '"echo to out; echo why >&2; exit 3", shell=True'
+  expect(await hint(`subprocess.run(${command}, check=True, capture_output=True, text=True)`)).toBe('It wrote: why')
+  expect(await hint(`subprocess.check_output(${command})`)).toBe('It wrote: to out')
+  expect(await hint(`subprocess.run(${command}, check=True)`)).toBeUndefined()
+})
+
+it('a program that cannot install a package leaves a note on how packages are added', async ({ kernel }) => {
+  const run = (said: string) => kernel.run(`import os\nos.system("echo '${said}' >&2")`)
+  for (const said of ['/usr/bin/python3: No module named pip', 'sh: 1: pip: not found'])
+    expect((await run(said)).notes, said).toEqual([expect.stringMatching(/^Nothing can be installed from inside/)])
+  expect((await run('/usr/bin/python3: No module named pipeline')).notes).toBeUndefined()
+})

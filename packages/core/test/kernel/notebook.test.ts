@@ -134,6 +134,7 @@ describe('a cell in another dress', () => {
     ['prompts of IPython', 'In [1]: for i in range(2):\n   ...:     print(i)\n', '0\n1', /without its prompts/],
     ['escaped newlines', 'import math\\nprint("a\\nb")\\nmath.floor(3.5)', 'a\nb\n3', /escaped twice/],
     ['escaped quotes', 'x = \\"a\\"\\nprint(x)', 'a', /escaped twice/],
+    ['escaped quotes alone', 'x = [\\"a\\"]\nprint(x[0])', 'a', /escaped twice/],
     ['escaped newlines in a fence', `${fence}py\\nx = 1 # one\\nx\\n${fence}`, '1', /escaped twice/],
     [
       'a needless command',

@@ -11,6 +11,7 @@ import sys
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 from typing import TYPE_CHECKING
 
+from ..data.values import Record
 from . import bridge, docs
 from .errors import ArgumentsError, MCPError
 from .servers import METHODS, ServerProxy, ToolProxy, registry, server_docs, server_name, server_of, tool_doc
@@ -28,7 +29,7 @@ _IMPORT_SERVER = re.compile(r"^\s*(?:from|import)\s+mcp\.servers(?:\.|\s+import\
 _OWN_TEXT = {"get_prompt": "name", "read_resource": "uri"}
 _MISSING = object()
 _NAMES: Callable[[type], Mapping[str, Any]] = type.__dict__["__dict__"].__get__
-_MRO: Callable[[object], tuple[type, ...]] = type.__dict__["__mro__"].__get__
+_mro: Callable[[object], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _PLAIN = (FunctionType, type, str, int, float, bool, list, dict, tuple)
 
 
@@ -70,9 +71,8 @@ def _names(mapping: Iterable[object]) -> list[str]:
 
 
 def _fitting(names: Iterable[str], prefix: str) -> list[str]:
-    return sorted(name for name in set(names) if name.startswith(prefix) and (prefix or not name.startswith("_")))[
-        :_MAX
-    ]
+    fitting = (name for name in set(names) if name.startswith(prefix) and (prefix or not name.startswith("_")))
+    return sorted(fitting)[:_MAX]
 
 
 # ---- values, inspected without running their code
@@ -92,7 +92,7 @@ def _follow(path: str) -> Any:
             if value is registry:
                 value = registry.get(key, _MISSING)
             else:
-                value = dict.get(value, key, _MISSING) if _is_dict(value) else _MISSING
+                value = dict.get(value, key, _MISSING) if _is_a(value, dict) else _MISSING
         if value is _MISSING:
             return value
     return value
@@ -109,13 +109,13 @@ def _attribute(value: Any, name: str) -> object:
     own = _instance_dict(value)
     if name in own:
         return own[name]
-    if _is_record(value) and not _in_classes(kind, name):
+    if _is_a(value, Record) and not _in_classes(kind, name):
         return dict.get(value, name, _MISSING)
-    for owner in _mro(value if _is_class(value) else kind):
+    for owner in _mro(value if _is_a(value, type) else kind):
         if name in (members := _NAMES(owner)):
             found = members[name]
             # Anything else may be a descriptor, whose code would run.
-            if type(found) is FunctionType and not _is_class(value):
+            if type(found) is FunctionType and not _is_a(value, type):
                 return MethodType(found, value)
             return found if type(found) in _PLAIN else _MISSING
     return _MISSING
@@ -130,16 +130,16 @@ def _attributes(value: Any) -> Iterable[str]:
     if value is sys.modules.get("mcp.servers"):
         return list(registry.by_alias)
     names = set(_names(_instance_dict(value)))
-    for owner in _mro(value if _is_class(value) else kind):
+    for owner in _mro(value if _is_a(value, type) else kind):
         names.update(_names(_NAMES(owner)))
-    if _is_record(value):
+    if _is_a(value, Record):
         names.update(_names(dict.keys(value)))
     return names
 
 
 def _instance_dict(value: Any) -> Mapping[str, Any]:
     """The attributes that an object has itself. A class can hide them behind a property; that is not run."""
-    if _is_class(value):
+    if _is_a(value, type):
         return _NAMES(value)
     for owner in _mro(type(value)):
         own = _NAMES(owner).get("__dict__")
@@ -152,27 +152,13 @@ def _instance_dict(value: Any) -> Mapping[str, Any]:
     return found if type(found) is dict else {}
 
 
-def _mro(kind: object) -> tuple[type, ...]:
-    return _MRO(kind)
-
-
 def _in_classes(kind: type, name: str) -> bool:
     return any(name in _NAMES(owner) for owner in _mro(kind))
 
 
-def _is_class(value: Any) -> bool:
+def _is_a(value: Any, kind: type) -> bool:
     # isinstance() would evaluate the value's `__class__`.
-    return any(owner is type for owner in _mro(type(value)))
-
-
-def _is_dict(value: Any) -> bool:
-    return any(owner is dict for owner in _mro(type(value)))
-
-
-def _is_record(value: Any) -> bool:
-    from ..data.values import Record
-
-    return any(owner is Record for owner in _mro(type(value)))
+    return any(owner is kind for owner in _mro(type(value)))
 
 
 # ---- servers and tools
@@ -187,7 +173,7 @@ def _tools(server: ServerProxy) -> list[str]:
 
 def _arguments(before: str, prefix: str) -> list[str]:
     """The keyword arguments of the call around the place, as far as they are not given yet."""
-    at = _open_parenthesis(before)
+    at = _scan(before)[0]
     if at is None:
         return []
     path = _PATH.search(before[:at].rstrip())
@@ -214,11 +200,6 @@ def _parameters(value: Any) -> Iterable[str]:
 
 
 _TOKEN = re.compile(r'''("""|\'\'\'|"|')|[()\[\]{}#]''')
-
-
-def _open_parenthesis(before: str) -> int | None:
-    """Where the innermost call that is still open begins, or None."""
-    return _scan(before)[0]
 
 
 def _in_text(before: str, opened: int | None, text: int) -> list[str]:

@@ -9,8 +9,8 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
-from .other_pythons import NO_PROCESSES, of_other_pythons
-from .outside_hints import NETWORK_MODULES, NO_NETWORK_HINT, frames_of, of_host_file, of_network
+from .other_pythons import NO_BROWSER, NO_PROCESSES, of_other_pythons
+from .outside_hints import NETWORK_MODULES, NO_NETWORK_HINT, chain_of, frames_of, of_host_file, of_network
 
 if TYPE_CHECKING:
     _Advice = dict[str, str] | None
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _MAX_PACKAGES = 15
 _OF_PROCESSES = frozenset(("_multiprocessing", "_posixsubprocess", "_posixshmem"))
 _LOST_FUNCTION = re.compile(r"Can't get attribute .* on <module '__main__'")
+_NOT_INSTALLED = re.compile(
+    r"No module named '?pip\b|\bpip3?: (?:command )?not found|No matching distribution|externally-managed"
+)
 _SPAWNED_HINT = (
     "Processes that are spawned cannot see functions and classes of cells. Fork them: "
     'multiprocessing.get_context("fork").Pool(…), ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")).'
@@ -33,6 +36,10 @@ _DISTRIBUTIONS = {
     "skimage": "scikit-image",
     "docx": "python-docx",
 }
+# In the error of a package without one that it needs for this.
+_WANTED = re.compile(
+    r"(?:dependency|install|requires) (?:the )?[`'\"]*((?!(?:it|or|python)\b)[a-z][\w-]+)|([a-z][\w-]+) (?:not found|is not installed)"
+)
 ATTACHED = "__sandbridge_hint__"
 TOLD = "__sandbridge_advice__"  # of an error that the kernel itself knows the hint for
 
@@ -62,25 +69,9 @@ def found_for(error: BaseException) -> dict[str, str]:
     try:
         if hint := getattr(error, TOLD, None):
             return {"hint": str(hint)}
-        for find in (
-            _coroutine,
-            _plain_call,
-            _mcp_result,
-            _event_loop,
-            _server_name,
-            _of_notebooks,
-            _lost_name,
-            _module,
-            _keyboard,
-            _time_zones,
-            _memory,
-            _program,
-            of_network,
-            of_host_file,
-            of_other_pythons,
-        ):
-            found = find(error)
-            if found:
+        of_names = _coroutine, _plain_call, _mcp_result, _event_loop, _server_name, _of_notebooks, _lost_name, _module
+        for find in (*of_names, _keyboard, _time_zones, _memory, _program, of_network, of_host_file, of_other_pythons):
+            if found := find(error):
                 return found
     except Exception:  # the cell's own exception class may raise
         pass
@@ -92,6 +83,8 @@ _IS_COROUTINE = re.compile(r"(?<!\ba )\bcoroutine\b", re.IGNORECASE)
 
 
 def _coroutine(error: BaseException) -> _Advice:
+    if isinstance(error, TypeError) and str(error).startswith("'async_generator' object is not iter"):
+        return {"hint": "`await` in a generator makes it asynchronous: write a list, [await f(x) for x in …]."}
     if not isinstance(error, (TypeError, AttributeError)) or not _IS_COROUTINE.search(str(error)):
         return None
     return {"hint": "This value is a coroutine, not a result: write `await` before the call that made it."}
@@ -160,6 +153,8 @@ _SHELL_WORDS = frozenset("ls cd pwd cat pip conda mkdir git".split())
 _ELSEWHERE = {
     "IPython": "Of IPython, cells have IPython.display, without its shell: write the rest in Python.",
     "mcp": "This mcp is not the SDK. The servers are connected: `await mcp_NAME.TOOL(…)`, mcp_servers.",
+    **dict.fromkeys(("js", "pyodide", "pyodide_js"), NO_BROWSER),
+    "ipywidgets": "Cells have no widgets: call the function with each value, and show the results.",
     "google": "google.colab is only in Colab: files are in /workspace and /projects. "
     "Other parts are packages: `sandbridge packages add google-cloud-storage`.",
 }
@@ -188,8 +183,11 @@ def _of_notebooks(error: BaseException) -> _Advice:
                 "hint": "The last values are kept, as `_`, `__` and `Out[3]`; runtime.output(3) is what cell 3 showed."
             }
         return {"hint": f"In Python it is {_SAID[name]}; json.loads(text) reads JSON."} if name in _SAID else None
-    hint = _ELSEWHERE.get(name.partition(".")[0]) if type(error) in (ImportError, ModuleNotFoundError) else None
-    return {"hint": hint} if hint else None
+    root = name.partition(".")[0] if type(error) in (ImportError, ModuleNotFoundError) else ""
+    if root == "micropip":
+        return {"hint": installing()}
+    found = {"search": "fetch web page url"} if root in NETWORK_MODULES else {}
+    return {"hint": _ELSEWHERE[root], **found} if root in _ELSEWHERE else None
 
 
 def _lost_name(error: BaseException) -> _Advice:
@@ -199,11 +197,7 @@ def _lost_name(error: BaseException) -> _Advice:
 
 
 def _event_loop(error: BaseException) -> _Advice:
-    if not isinstance(error, RuntimeError) or not re.search(
-        r"running event loop|event loop is already running", str(error)
-    ):
-        return None
-    if "no running event loop" in str(error):
+    if not isinstance(error, RuntimeError) or not re.search(r"(?<!no )running event loop|loop is already", str(error)):
         return None
     return {
         "hint": "An event loop runs already, so that `await` works at the top level: write `await main()` instead of `asyncio.run(main())`."
@@ -213,12 +207,8 @@ def _event_loop(error: BaseException) -> _Advice:
 def _module(error: BaseException) -> _Advice:
     if isinstance(error, NotImplementedError) and "multiprocessing.synchronize" in str(error):
         return {"hint": NO_PROCESSES}
-    name = getattr(error, "name", None)
-    if (
-        not isinstance(error, ModuleNotFoundError)
-        or not isinstance(name, str)
-        or type(error) is not ModuleNotFoundError
-    ):
+    name = getattr(error, "name", None) if type(error) is ModuleNotFoundError else _wanted(error)
+    if not isinstance(name, str):
         return None
     root = name.partition(".")[0]
     if root in _OF_PROCESSES and sys.platform == "emscripten":
@@ -241,6 +231,19 @@ def _module(error: BaseException) -> _Advice:
     return told | ({"search": "fetch web page url"} if root in NETWORK_MODULES else {})
 
 
+def _wanted(error: BaseException) -> str | None:
+    """The package that the error of another one names as missing."""
+    if type(error) is not AttributeError and (type(error) is not ImportError or error.name):
+        return None
+    for one in chain_of(error):
+        if type(one) is ModuleNotFoundError and type(error) is ImportError:
+            return one.name
+    found = _WANTED.search(str(error)[:2000])
+    if not found or (type(error) is AttributeError and "requires" not in found[0]):
+        return None
+    return found[1] or found[2]
+
+
 def _keyboard(error: BaseException) -> _Advice:
     modules = {str(frame.f_globals.get("__name__")) for frame, _ in frames_of(error)}
     if modules & {"bdb", "pdb"}:
@@ -254,9 +257,11 @@ def _keyboard(error: BaseException) -> _Advice:
     return {"hint": "A cell has no keyboard: ask the user in the conversation, and write the answer into the code."}
 
 
-def of_stderr(text: str) -> _Advice:
-    """Advice for a failed cell whose processes have printed this."""
-    return {"hint": _SPAWNED_HINT} if _LOST_FUNCTION.search(text) else None
+def of_stderr(text: str) -> str | None:
+    """A hint for a cell whose processes have printed this."""
+    if _LOST_FUNCTION.search(text):
+        return _SPAWNED_HINT
+    return installing() if _NOT_INSTALLED.search(text) else None
 
 
 def _time_zones(error: BaseException) -> _Advice:
@@ -290,7 +295,7 @@ def _own_name(root: str) -> str | None:
 
 
 def _memory(error: BaseException) -> _Advice:
-    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+    if isinstance(error, RuntimeError) and str(error) in ("can't start new thread", "unable to start watchdog thread"):
         if sys.platform == "emscripten":
             return {
                 "hint": "This sandbox has no threads: `await` calls together with asyncio.gather, and compute in a loop. "

@@ -69,12 +69,15 @@ def _only_one(error: BaseException | None) -> BaseException | None:
 
 
 def _frames(traceback: TracebackType | None) -> tuple[list[FrameType], FrameType | None, int]:
-    """Returns all frames that an error passed through, and the last frame of the cell with its line."""
-    frames, frame, number = [], None, 0
+    """Returns the frames that an error passed through from the first of the cell on, and the last of these with its line.
+    A frame of the kernel whose variables are read keeps the error, and all that the cell's functions had in hand."""
+    frames: list[FrameType] = []
+    frame, number = None, 0
     while traceback is not None:
-        frames.append(traceback.tb_frame)
         if traceback.tb_frame.f_code.co_filename.startswith("Cell "):
             frame, number = traceback.tb_frame, traceback.tb_lineno
+        if frame is not None:
+            frames.append(traceback.tb_frame)
         traceback = traceback.tb_next
     return frames, frame, number or 0
 

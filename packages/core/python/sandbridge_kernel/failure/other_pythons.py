@@ -6,6 +6,9 @@ import errno
 import re
 import sys
 
+from .outside_hints import frames_of
+
+NO_BROWSER = "A cell reaches no browser, no JavaScript and no network."
 NO_PROCESSES = "No process can be started in this sandbox: compute in a loop."
 # What an older Python cannot read, in what it says about it and the line.
 _NEWER = (
@@ -30,6 +33,8 @@ def of_other_pythons(error: BaseException) -> dict[str, str] | None:
     if sys.platform == "emscripten":
         if isinstance(error, AttributeError) and name in _NOT_EMBEDDED:
             return {"hint": _NOT_EMBEDDED[name]}
+        if any(str(frame.f_globals.get("__name__")).startswith("pyodide.") for frame, _ in frames_of(error)):
+            return {"hint": NO_BROWSER}
         if isinstance(error, OSError) and error.errno in (errno.ENOSYS, errno.ENOTSUP) and error.filename is None:
             return {"hint": NO_PROCESSES}
     return None
@@ -38,5 +43,7 @@ def of_other_pythons(error: BaseException) -> dict[str, str] | None:
 def _of_syntax(error: SyntaxError) -> dict[str, str] | None:
     said = f"{error.msg}\n{error.text or ''}"
     told = (what for since, pattern, what in _NEWER if sys.version_info < since and re.search(pattern, said))
+    if error.msg == "'return' outside function":
+        return {"hint": "A cell is no function: the value of its last line is shown."}
     version = ".".join(map(str, sys.version_info[:2]))
     return next(({"hint": f"This is Python {version}: {what}."} for what in told), None)

@@ -38,9 +38,9 @@ _URL = re.compile(r"https?://(?:www\.)?([\w.-]+)|host='([\w.-]+)'")
 
 
 def of_network(error: BaseException) -> _Advice:
-    if not any(map(_is_network, _chain(error))):
+    if not any(map(_is_network, chain_of(error))):
         return None
-    match = _URL.search(" ".join(str(one) for one in _chain(error))[:10_000])
+    match = _URL.search(" ".join(str(one) for one in chain_of(error))[:10_000])
     host = (match[1] or match[2]) if match else ""
     words = " ".join(part for part in host.split(".") if part not in ("api", "com", "org", "net", "io"))
     return {"hint": NO_NETWORK_HINT, "search": f"fetch web page url {words}".strip()}
@@ -131,7 +131,7 @@ def _is_at_home(path: str, error: BaseException) -> bool:
     return bool(lines) and _HOME.search(lines[-1]) is not None
 
 
-def _chain(error: BaseException | None) -> list[BaseException]:
+def chain_of(error: BaseException | None) -> list[BaseException]:
     seen: list[BaseException] = []
     while error is not None and error not in seen and len(seen) < 10:
         seen.append(error)

@@ -18,12 +18,14 @@ _NETWORK = frozenset(
 )
 _GIT_REACHES_OUT = frozenset(("clone", "fetch", "pull", "push", "ls-remote", "submodule"))
 _SHELL_PARTS = re.compile(r"[;&|\n]+")
+_WROTE_CHARS = 800
 _SHELLS = frozenset(("sh", "bash", "/bin/sh", "/bin/bash"))
 
 
 def program_advice(error: BaseException, no_network: str, installing: Callable[[], str]) -> dict[str, str] | None:
     """Returns a dict with `hint`, and sometimes `search`, or None. `no_network` is advice about the network, `installing()` about packages."""
-    if isinstance(error, BlockingIOError) and _started(error.__traceback__) is not None:
+    started, folder = _started(error.__traceback__)
+    if isinstance(error, BlockingIOError) and started is not None:
         return {
             "hint": "This sandbox has as many processes as it may have. End those that earlier cells left running, from Python. "
             "The user can set MCP_BRIDGE_PIDS."
@@ -32,8 +34,8 @@ def program_advice(error: BaseException, no_network: str, installing: Callable[[
     if isinstance(error, CalledProcessError):
         command, is_missing = error.cmd, error.returncode == 127
     else:
-        command = _started(error.__traceback__)
-        is_missing = isinstance(error, FileNotFoundError) and error.filename != _folder(error.__traceback__)
+        command = started
+        is_missing = isinstance(error, FileNotFoundError) and error.filename != folder
     if command is None and not cannot_start:
         return None
     commands = _commands(command)
@@ -53,7 +55,9 @@ def program_advice(error: BaseException, no_network: str, installing: Callable[[
             if name
             else "A program is not there: do it in Python."
         }
-    return None
+    wrote = getattr(error, "stderr", None) or getattr(error, "output", None)  # captured, so not shown
+    text = wrote.decode("utf-8", "replace") if type(wrote) is bytes else wrote if type(wrote) is str else ""
+    return {"hint": f"It wrote: {text.strip()[-_WROTE_CHARS:]}"} if text.strip() else None
 
 
 def _cannot_start(error: BaseException) -> bool:
@@ -62,24 +66,16 @@ def _cannot_start(error: BaseException) -> bool:
     return isinstance(error, OSError) and "does not support processes" in str(error.strerror)
 
 
-def _started(traceback: TracebackType | None) -> Any:
-    """Returns the command that the library was about to start."""
+def _started(traceback: TracebackType | None) -> tuple[Any, Any]:
+    """Returns the command that the library was about to start, and its folder: if that is missing, the error is about it."""
     for frame in _frames(traceback):
         if frame.f_globals.get("__name__") == "subprocess" and frame.f_code.co_name == "__init__":
-            return frame.f_locals.get("args")
+            return frame.f_locals.get("args"), frame.f_locals.get("cwd")
         if frame.f_code.co_name == "create_subprocess_exec":
-            return [frame.f_locals.get("program"), *frame.f_locals.get("args", ())]
+            return [frame.f_locals.get("program"), *frame.f_locals.get("args", ())], None
         if frame.f_code.co_name == "create_subprocess_shell":
-            return frame.f_locals.get("cmd")
-    return None
-
-
-def _folder(traceback: TracebackType | None) -> Any:
-    """Returns its working folder: if that is missing, it is what the error is about."""
-    for frame in _frames(traceback):
-        if frame.f_globals.get("__name__") == "subprocess" and frame.f_code.co_name == "__init__":
-            return frame.f_locals.get("cwd")
-    return None
+            return frame.f_locals.get("cmd"), None
+    return None, None
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:

@@ -114,13 +114,8 @@ def _clean(summary: Any, seen: set[int]) -> None:
 
 
 def _is_users(filename: str) -> bool:
-    if (
-        filename.endswith((".pyx", ".pxi", ".pxd"))
-        or filename.startswith((_KERNEL, "<frozen"))
-        or any(part in filename for part in _PACKAGES)
-    ):
-        return False
-    return not filename.startswith(_LIBRARY)
+    is_library = filename.startswith((_KERNEL, _LIBRARY, "<frozen")) or any(part in filename for part in _PACKAGES)
+    return not is_library and not filename.endswith((".pyx", ".pxi", ".pxd"))
 
 
 def _shortened(stack: list[FrameSummary]) -> list[FrameSummary]:

@@ -142,7 +142,9 @@ def _failure(status: int, output: Output) -> CellError | None:
         return None
     failure: CellError = {"name": "ExitStatus", "message": str(status), "traceback": f"Exit status {status}."}
     killed = -status if status < 0 else status - 128
-    if status == 127 and _MISSING.search(output.end_of_stderr()):
+    output.begin_batch()  # takes in what bash has written
+    output.flush()
+    if status == 127 and _MISSING.search(output.stderr_end):
         failure["hint"] = "Only programs of the sandbox's image are here. `mcp search WORDS` finds tools of servers."
     elif killed in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT):
         failure["hint"] = f"{signal.Signals(killed).name} ended bash, perhaps because the memory was used up."

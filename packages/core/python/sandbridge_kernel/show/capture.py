@@ -74,6 +74,10 @@ class Capture:
         for fd, (writer, _) in self._writers.items():
             if not self.is_here(fd):
                 os.dup2(writer, fd)
+        try:
+            os.fstat(0)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)  # gets 0, the lowest free number, again
 
     def is_here(self, fd: int) -> bool:
         """True if what is written to this descriptor comes here."""

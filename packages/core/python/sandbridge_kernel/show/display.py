@@ -6,7 +6,9 @@ import builtins
 import json
 import sys
 from base64 import b64encode
+from contextlib import contextmanager
 from functools import wraps
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from ..data import media
@@ -16,7 +18,7 @@ from .tables import records, table
 from .wrapping import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from ..wire.channel import Channel
@@ -47,10 +49,35 @@ def bundle(value: object, with_json: bool = False) -> dict[str, Any]:
     if "text/plain" not in shown:
         # `<__main__.Plot object at 0x…>` adds nothing to the picture.
         says_nothing = type(value).__repr__ is object.__repr__ and any(mime in _SHOWN for mime in shown)
-        shown = {"text/plain": "" if says_nothing else _bounded(wrapped(value, repr(value))), **shown}
+        shown = {"text/plain": "" if says_nothing else bounded(_plain(value)), **shown}
     if with_json and "application/json" not in shown and (plain := _json_of(value)) is not None:
         shown["application/json"] = plain
     return shown
+
+
+def _plain(value: object) -> str:
+    method, printer = getattr(type(value), "_repr_pretty_", None), _Printer()
+    if method is not None and not isinstance(value, type):
+        _data(method, value, printer, False)
+    return printer.getvalue() or wrapped(value, repr(value))
+
+
+class _Printer(StringIO):
+    """IPython's, as far as `_repr_pretty_` needs it, without breaking lines."""
+
+    def breakable(self, sep: str = " ") -> None:
+        self.write(sep)
+
+    text = breakable
+
+    def pretty(self, value: object) -> None:
+        self.write(_plain(value))
+
+    @contextmanager
+    def group(self, indent: int = 0, open: str = "", close: str = "") -> Iterator[None]:
+        self.write(open)
+        yield
+        self.write(close)
 
 
 def _own_bundle(value: object) -> dict[Any, Any]:
@@ -82,10 +109,10 @@ def _shows_itself(value: object) -> bool:
     return True
 
 
-def _data(method: Callable[..., Any], value: object, **options: object) -> Any:
+def _data(method: Callable[..., Any], value: object, *arguments: object, **options: object) -> Any:
     """Returns the result of a rich repr; None if it fails, which is told: the plain repr follows."""
     try:
-        data = method(value, **options)
+        data = method(value, *arguments, **options)
     except Exception as error:
         print(f"{method.__qualname__} failed: {type(error).__name__}: {error}", file=sys.stderr)
         return None
@@ -100,15 +127,15 @@ def _content(mime: str, content: object) -> tuple[str, Any]:
         return (
             pictures.fitting(mime, content)
             if mime.startswith("image/") and "<" not in content
-            else (mime, _bounded(content))
+            else (mime, bounded(content))
         )
     return mime, None if mime.startswith(("text/", "image/", "audio/")) else content
 
 
-def _bounded(text: str) -> str:
-    if len(text) <= _MAX_CHARS:
+def bounded(text: str, most: int = _MAX_CHARS) -> str:
+    if len(text) <= most:
         return text
-    half = _MAX_CHARS // 2
+    half = most // 2
     return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
 
 
@@ -174,13 +201,6 @@ class Display:
         for data in shown:
             self.show(data)
         return bool(shown)
-
-    def figures_of_failed(self) -> None:
-        """The same for a failed cell: ignores errors, since the cell's own error matters."""
-        try:
-            self.show_figures()
-        except Exception:
-            pass
 
     def value(self, value: object) -> dict[str, Any] | None:
         """Returns the bundle of a cell's last value; None if there is nothing to show."""

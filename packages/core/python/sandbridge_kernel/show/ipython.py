@@ -40,22 +40,21 @@ def install(display: Shows, shell: Callable[[], Any]) -> None:
     builtins.__sandbridge_shown__ = _shown  # type: ignore[attr-defined]
     sys.meta_path.append(_Finder())
     after_import("IPython.core.display_functions", lambda module: vars(module).update(_FUNCTIONS))
+    after_import("tqdm.notebook", _without_widgets)
     after_import("IPython", lambda module: vars(module).update(get_ipython=get_ipython))
+
+
+def _without_widgets(module: Any) -> None:
+    """Bars of notebooks are widgets: those of terminals stand in for them."""
+    bars = sys.modules["tqdm.std"]
+    vars(module).update(tqdm=bars.tqdm, tqdm_notebook=bars.tqdm, trange=bars.trange, tnrange=bars.trange)
 
 
 # ---- functions
 
 
 def display(
-    *objs: Any,
-    include: object = None,
-    exclude: object = None,
-    metadata: object = None,
-    transient: object = None,
-    display_id: str | bool | None = None,
-    raw: bool = False,
-    clear: bool = False,
-    **_: object,
+    *objs: Any, display_id: str | bool | None = None, raw: bool = False, clear: bool = False, **_: object
 ) -> DisplayHandle | None:
     """Show values as they are: text, images, tables. With `display_id`, returns a handle, whose `update` replaces them."""
     global _count
@@ -150,9 +149,7 @@ class capture_output:
     def __enter__(self) -> CapturedIO:
         now = self._before = sys.stdout, sys.stderr, _display.captured
         made = CapturedIO()
-        parts = (
-            new if is_wanted else old for is_wanted, new, old in zip(self._kinds, (*made.streams, made.shown), now)
-        )
+        parts = (new if wanted else old for wanted, new, old in zip(self._kinds, (*made.streams, made.shown), now))
         sys.stdout, sys.stderr, _display.captured = parts  # type: ignore[assignment]
         return made
 
@@ -169,19 +166,11 @@ class DisplayObject:
 
     _mode = "r"
 
-    def __init__(
-        self, data: Any = None, url: str | None = None, filename: Any = None, metadata: object = None, **_: object
-    ) -> None:
+    def __init__(self, data: Any = None, url: str | None = None, filename: Any = None, **_: object) -> None:
         data = os.fspath(data) if hasattr(type(data), "__fspath__") else data
         if isinstance(data, str) and url is None and data.startswith(("http://", "https://")):
             data, url = None, data
-        elif (
-            isinstance(data, str)
-            and filename is None
-            and len(data) < 4096
-            and "\n" not in data
-            and os.path.isfile(data)
-        ):
+        elif isinstance(data, str) and filename is None and os.path.isfile(data[:4096]):
             data, filename = None, data
         self.data, self.url, self.filename = data, url, filename
         if filename is not None:

@@ -45,7 +45,7 @@ class Output:
         self.chars = 0
         self.due = 0.0
         self.has_shown = False  # this cell has shown something
-        self.stderr_end = ""  # the end of what this cell wrote to stderr
+        self.stderr_end = ""  # of what this cell and its programs have written there
         self.before_batch: Callable[[], None] | None = None  # set by capture.py
         # A cell writes to the descriptors by other ways: what is printed next has to follow that.
         self.mixed = False
@@ -107,12 +107,6 @@ class Output:
         """Before the first text of a batch: what was written to the descriptors earlier is sent first."""
         if self.before_batch and not self._interrupts.inside_gate():
             self.before_batch()
-
-    def end_of_stderr(self) -> str:
-        """The last characters that this cell and its programs have written to stderr."""
-        self.begin_batch()
-        self.flush()
-        return self.stderr_end
 
     def _flush(self) -> None:
         parts = self.parts

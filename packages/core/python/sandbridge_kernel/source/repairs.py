@@ -47,10 +47,7 @@ def reading(source: str, parses: Callable[[str], bool]) -> Reading | str | None:
         _without_indentation,
         _translated_lines,
     )
-    for base, note in (
-        (source, None),
-        (_unescaped(source), "Its newlines were escaped twice: it was read without that."),
-    ):
+    for base, note in ((source, None), (_unescaped(source), "It was escaped twice: it was read without that.")):
         if base is None:
             continue
         text, notes = base, [note] if note else []
@@ -127,8 +124,8 @@ def _without_indentation(text: str) -> Reading | None:
 
 
 def _unescaped(text: str) -> str | None:
-    """Newlines stand between statements as `\\n`: what is escaped outside of strings is read, or else every escape."""
-    if "\\n" not in text or text.lstrip().startswith(("!", "%")):
+    """Newlines stand between statements as `\\n`, or quotes as `\\"`: what is escaped outside of strings is read, or else every escape."""
+    if not re.search(r"\\[n\"]", text) or text.lstrip().startswith(("!", "%")):
         return None
     if re.search(r'(?<!\\)(?:\\\\)*"', text) or '\\"' not in text:
         outside = code_mask(text, escaped_newlines=True)

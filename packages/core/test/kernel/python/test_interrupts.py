@@ -32,7 +32,7 @@ class Kernel:
         self.output = Output(self.channel, self.interrupts)
         self.session = object.__new__(Session)
         self.session._context = contextvars.copy_context()
-        self.session._stubborn, self.session._ends = set(), math.inf
+        self.session._stubborn, self.session._ends, self.session._read_notes = set(), math.inf, []
         self.session._loop = self.interrupts.loop = DeviceLoop(self, self.channel, self.output, self.interrupts)
 
     def announce(self, on):
