@@ -428,6 +428,17 @@ P()`
   expect(frames.find(({ type }) => type === 'display')!['data']).toEqual({ 'text/plain': 'F' })
 })
 
+it('a value whose rich repr is no method, or has no name, is shown by its repr', async ({ kernel }) => {
+  const code = `import functools
+class P:
+  _repr_html_ = _ipython_display_ = _repr_pretty_ = property(lambda self: 1 / 0)
+  _repr_markdown_ = functools.partial(lambda value: 1 / 0)
+  def __repr__(self): return "P"
+P()`
+  const { value, stderr } = await kernel.run(code)
+  expect([value, stderr]).toEqual([{ 'text/plain': 'P' }, 'P failed: ZeroDivisionError: division by zero\n'])
+})
+
 it('bars of tqdm for notebooks are those for terminals: cells have no widgets', async ({ kernel }) => {
   const code = `import os, sys, tempfile
 sys.path.insert(0, tempfile.mkdtemp())

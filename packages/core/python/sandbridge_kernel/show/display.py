@@ -57,7 +57,7 @@ def bundle(value: object, with_json: bool = False) -> dict[str, Any]:
 
 def _plain(value: object) -> str:
     method, printer = getattr(type(value), "_repr_pretty_", None), _Printer()
-    if method is not None and not isinstance(value, type):
+    if callable(method) and not isinstance(value, type):
         _data(method, value, printer, False)
     return printer.getvalue() or wrapped(value, repr(value))
 
@@ -84,27 +84,25 @@ def _own_bundle(value: object) -> dict[Any, Any]:
     # Looked up on the type: an object that has every attribute, such as a Record or a Mock, has none of these.
     if isinstance(value, type):
         return {}
-    method = getattr(type(value), "_repr_mimebundle_", None)
-    if method is not None and isinstance(data := _data(method, value, include=None, exclude=None), dict):
+    kind = type(value)
+    method = getattr(kind, "_repr_mimebundle_", None)
+    if callable(method) and isinstance(data := _data(method, value, include=None, exclude=None), dict):
         return data
-    return {
-        mime: _data(method, value)
-        for name, mime in _METHODS
-        if (method := getattr(type(value), name, None)) is not None
-    }
+    return {mime: _data(method, value) for name, mime in _METHODS if callable(method := getattr(kind, name, None))}
 
 
 def _shows_itself(value: object) -> bool:
     """`_ipython_display_`, which displays in place of all reprs."""
     method = getattr(type(value), "_ipython_display_", None)
-    if method is None or isinstance(value, type) or charts.is_chart(value):
+    if not callable(method) or isinstance(value, type) or charts.is_chart(value):
         return False
     try:
         method(value)
     except NotImplementedError:
         return False
     except Exception as error:
-        print(f"{method.__qualname__} failed: {type(error).__name__}: {error}", file=sys.stderr)
+        name = getattr(method, "__qualname__", type(value).__name__)
+        print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr)
         return False
     return True
 
@@ -114,7 +112,8 @@ def _data(method: Callable[..., Any], value: object, *arguments: object, **optio
     try:
         data = method(value, *arguments, **options)
     except Exception as error:
-        print(f"{method.__qualname__} failed: {type(error).__name__}: {error}", file=sys.stderr)
+        name = getattr(method, "__qualname__", type(value).__name__)
+        print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr)
         return None
     return data[0] if isinstance(data, tuple) else data  # Jupyter allows (data, metadata)
 
