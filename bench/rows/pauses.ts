@@ -2,6 +2,10 @@
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { bindArguments } from '../../packages/core/src/calls/catalog/arguments/bind.ts'
+import { CatalogTool } from '../../packages/core/src/calls/catalog/model/catalog-tool.ts'
+import { FrameDecoder } from '../../packages/core/src/cell/protocol/codec.ts'
 import { discoverServers } from '../../packages/core/src/config/discover.ts'
 import type { ServerDefinition } from '../../packages/core/src/config/entries/server-definition.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
@@ -58,10 +62,42 @@ const ATTACKS: Record<string, (folder: string) => () => unknown> = {
     servers(folder, (files) => writeFileSync(path.join(files, '0.json'), tableOf(50_000))),
   'a file with 8,000 servers in a project': (folder) =>
     servers(folder, (files) => writeFileSync(path.join(files, '0.json'), tableOf(8_000))),
+  'a call of 60 MB of a cell': () => frames([JSON.stringify('\n'.repeat(29_000_000))]),
+  'a wrong argument with 200,000 records': () => bound(Array.from({ length: 200_000 }, (_, id) => ({ id }))),
+  'a wrong argument with 250,000 keys': () =>
+    bound(Object.fromEntries(Array.from({ length: 250_000 }, (_, at) => [`k${at}`, at]))),
+  'an error of 30 MB of a server': () =>
+    called(`results['tools/call'] = () => ({ isError: true, content: [{ type: 'text', text: 'é\\n'.repeat(10e6) }] })`),
   'a line of 400 MB of a server': () => called('', `for (let at = 0; at < 400; at += 1) more('x'.repeat(1 << 20))`),
   'a tool with an enum of 7 MB': () =>
     called(`tool.inputSchema.properties = { a: { enum: Array.from({ length: 500_000 }, (_, at) => 'value' + at) } }`),
   'instructions of 40 MB of a server': () => called(`initialized.instructions = 'i '.repeat(20_000_000)`),
+}
+
+/** Reads calls with these arguments, in chunks as of a pipe. */
+function frames(values: string[]): () => Promise<unknown> {
+  const start = '{"type":"call","id":1,"cell":1,"method":"call_tool","params":{"args":['
+  const bytes = Buffer.from(values.map((value) => `${start}${value}]}}\n`).join(''))
+  return async () => {
+    const decoder = new FrameDecoder({ onFrame: () => {}, onMalformed: () => {} })
+    for (let at = 0; at < bytes.length; at += 65_536) {
+      decoder.push(bytes.subarray(at, at + 65_536))
+      await nextTurn()
+    }
+  }
+}
+
+/** Binds the argument of a tool that takes a text. */
+function bound(a: unknown): () => unknown {
+  const inputSchema = { type: 'object' as const, properties: { a: { type: 'string' } } }
+  const tool = new CatalogTool('s', 's', 't', { name: 't', inputSchema })
+  return () => {
+    try {
+      return bindArguments(tool, [], { a })
+    } catch (error) {
+      return error
+    }
+  }
 }
 
 /** Lists the tool of a server and calls it. @param start run by the server at its start @param call and by a call */

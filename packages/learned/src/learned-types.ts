@@ -131,7 +131,7 @@ function observeObject(value: Record<string, unknown>, depth: number): Shape {
   const keys = Object.keys(value)
   if (keys.length === 0 || depth >= MAX_SHAPE_DEPTH) return { type: ['object'] }
   if (keys.length > MAX_KEYS || keys.some((key) => !isFieldName(key))) {
-    const values = Object.values(value).slice(0, MAX_ITEMS)
+    const values = keys.slice(0, MAX_ITEMS).map((key) => value[key])
     return { type: ['object'], additionalProperties: values.map((item) => observe(item, depth + 1)).reduce(merge) }
   }
   const properties = Object.fromEntries(keys.map((key) => [key, observe(value[key], depth + 1)]))

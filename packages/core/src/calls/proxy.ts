@@ -8,6 +8,7 @@ import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Cancellation } from '../util/async/cancellation.ts'
+import { turnAfterLongWork } from '../util/async/wait.ts'
 import { boundedList } from '../util/json/bounded-schema.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import type { Admitted } from './permissions/permissions-part.ts'
@@ -95,6 +96,8 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     try {
       bound = bindArguments(found, args, kwargs, { exact })
     } catch {
+      const turn = turnAfterLongWork()
+      if (turn) await turn
       const { signal } = cancellation
       bound = await shortened(context.seenErrors, found, () => catalog.bindCall(found, args, kwargs, { exact }, signal))
     }
@@ -163,6 +166,8 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       context.learned?.noteError(context, found, call.args, error)
       throw error
     }
+    const received = turnAfterLongWork()
+    if (received) await received
     const noted = journaled?.ended(result)
     if (noted) await noted
     context.called.answered(found, result.isError === true)
@@ -174,6 +179,8 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
       context.learned.noteResult(context, found, call.args, result.isError === true)
     }
     await context.apps?.keep(found, call.args, result, { ...context, signal: cancellation.signal })
+    const noticed = turnAfterLongWork()
+    if (noticed) await noticed
     const reply = resultForSandbox(found, result, raw)
     for (const note of leftOutNotes(found, reply)) context.notes.add(note)
     return reply

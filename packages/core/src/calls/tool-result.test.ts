@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { ToolResult, UpstreamTool } from '../upstream/upstream.ts'
 import { shapeOfResult } from '../../../learned/src/learned-types.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
+import { inBox } from './catalog/model/result-parts.ts'
 import { encodeFrame } from '../cell/protocol/codec.ts'
 import { carrySource, takeSource } from '../util/json/source-json.ts'
 import { leftOutNotes, resultForSandbox } from './tool-result.ts'
@@ -150,4 +151,15 @@ it.each<[string, unknown]>([
   const options = Array.from({ length: 30 }, () => ({ $ref: '#/$defs/A' }))
   const outputSchema = { properties: { result: { $ref: '#/$defs/A' } }, $defs: { A, B: { anyOf: options } } }
   expect(given({ content: [hello], structuredContent: { result: 1 } }, outputSchema)).not.toHaveProperty('isText')
+})
+
+it('whether an object of many fields is a box is known without its fields', () => {
+  const fields = vi.fn<() => string[]>(() => [])
+  expect(inBox(new Proxy({}, { ownKeys: fields }))).toBeUndefined()
+  expect(fields).not.toHaveBeenCalled()
+  expect([inBox({ result: 1 }), inBox({ result: 1, more: 2 }), inBox({ other: 1 })]).toEqual([
+    ['result', 1],
+    undefined,
+    undefined,
+  ])
 })

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events'
 import { isSameDefinition } from '../config/merge-definitions.ts'
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
-import type { Redactor } from '../config/secrets/redact.ts'
+import { type Redactor, redactStart } from '../config/secrets/redact.ts'
 import { BridgeError } from '../errors.ts'
 import { NO_EVENTS } from '../observe/events/event-stream.ts'
 import type { Abortable } from '../util/async/cancellation.ts'
@@ -298,11 +298,19 @@ export class UpstreamSet {
 
 export type Upstreams = Pick<UpstreamSet, keyof UpstreamSet>
 
+/** The longest texts of a failed call, together. Searching them for secrets takes long. */
+const MAX_FAILURE_CHARS = 1_000_000
+/** A text of this length always stays, such as a type. */
+const SHORT_CHARS = 100
+
 /** The words of a failed call, without what a server quotes of its key or token. */
 function withoutSecrets(result: ToolResult, redact: Redactor): ToolResult {
   let isChanged = false
+  let left = MAX_FAILURE_CHARS
   const clean = mapTexts(result, (text) => {
-    const shown = redact(text)
+    const room = Math.max(left, SHORT_CHARS)
+    const shown = text.length <= room ? redact(text) : `${redactStart(redact, text, room)}…`
+    left -= text.length
     isChanged ||= shown !== text
     return shown
   })

@@ -85,6 +85,37 @@ it.each([true, false])(
   },
 )
 
+it('the texts of a failed result are cut at a million characters, without a part of a key; those of others are not', async () => {
+  for (const [isError, length] of [
+    [true, 999_996],
+    [false, 3_000_000],
+  ] as const) {
+    const start = `require('node:readline').createInterface(process.stdin).on('line', (line) => {
+      const { id, method } = JSON.parse(line)
+      const text = 'e'.repeat(999_990) + 'topsecret' + 'e'.repeat(2_000_001)
+      const results = {
+        initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } },
+        'tools/call': { content: [{ type: 'text', text }, { type: 'text', text: 'short' }], isError: ${isError} },
+      }
+      if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }))
+    })`
+    const transport = {
+      type: 'stdio' as const,
+      command: process.execPath,
+      args: ['-e', start],
+      env: { KEY: 'topsecret' },
+    }
+    const told = await open([{ name: 'says', transport, source: { client: 'test', file: '' } }]).callTool(
+      'says',
+      'x',
+      {},
+    )
+    const [long, short] = told.content as { type: string; text: string }[]
+    expect([long!.text.length - Number(isError), short]).toEqual([length, { type: 'text', text: 'short' }])
+    expect(long!.text.includes('tops')).toBe(!isError)
+  }
+})
+
 it('a server whose initialize has flat names, and whose lists are bare, works', async () => {
   const flat = { protocolVersion: '2024-11-05', 'serverInfo.name': 's', 'capabilities.tools': true }
   const upstreams = says({

@@ -130,6 +130,9 @@ export class Questions {
   }
 
   #elicit(source: Source, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const method = 'elicitation/create'
+    // Cleaning a long text takes long.
+    if (tooLong({ method, params })) return this.#ask(source, { method, params }, signal, { action: 'decline' })
     // Names the server, so that the user knows where the question comes from.
     const message = `MCP server '${source.server}' asks: ${textOf(params['message'])}`
     const form = cleanForm(params['requestedSchema'])
@@ -137,20 +140,19 @@ export class Questions {
       this.#tellDeclined(source, { server: source.server, reason: UNSEEN_CHOICES })
       return Promise.resolve({ action: 'decline' })
     }
-    const question: Question = {
-      method: 'elicitation/create',
-      params: { ...params, message, ...(form !== undefined && { requestedSchema: form }) },
-    }
+    const shown = { ...params, message, ...(form !== undefined && { requestedSchema: form }) }
     // Declining has no field for a reason (MCP Elicitation, Response Actions), so the reason is logged.
-    return this.#ask(source, question, signal, { action: 'decline' })
+    return this.#ask(source, { method, params: shown }, signal, { action: 'decline' })
   }
 
   #sample(source: Source, params: Record<string, unknown>, signal: AbortSignal): Promise<Record<string, unknown>> {
+    const method = 'sampling/createMessage'
+    if (tooLong({ method, params })) return this.#ask(source, { method, params }, signal)
     // Names the server in the system prompt: clients show a request before they pass it on.
     const systemPrompt =
       `This request comes from MCP server '${source.server}'.\n\n${textOf(params['systemPrompt'])}`.trimEnd()
     const cleaned = fieldsOf(mapTexts(params, cleanWords))
-    return this.#ask(source, { method: 'sampling/createMessage', params: { ...cleaned, systemPrompt } }, signal)
+    return this.#ask(source, { method, params: { ...cleaned, systemPrompt } }, signal)
   }
 
   /** @param declined the result when no client can be asked; without it that is an error */

@@ -1,6 +1,7 @@
 // The open calls of a kernel: one reply for each, or its cancellation. Bounded, as a hostile cell chooses both.
 import { BridgeError, messageOf } from '../../errors.ts'
 import { Cancellation } from '../../util/async/cancellation.ts'
+import { turnAfterLongWork } from '../../util/async/wait.ts'
 import type { CallFrame, ReplyError, ReplyFrame } from '../protocol/frames.ts'
 import type { ReplyRoom } from './reply-room.ts'
 
@@ -56,11 +57,16 @@ export class OpenCalls {
     let reply: ReplyFrame
     try {
       reserved = this.#room.reserve(method) ?? (await this.#room.turn(method, cancellation))
+      const turn = turnAfterLongWork()
+      if (turn) await turn
+      if (cancellation.aborted) throw cancellation.reason
       end = server.onCallBegin?.(call)
       reply = { type: 'reply', id, value: (await server.onCall(call, cancellation)) ?? null }
     } catch (error) {
       reply = { type: 'reply', id, error: replyError(error, server.onCallFailed?.(error, call)) }
     }
+    const turn = turnAfterLongWork()
+    if (turn) await turn
     end?.()
     this.#open.delete(id)
     this.#openBytes -= bytes

@@ -160,3 +160,12 @@ it('encodeFrame never writes the interrupt byte', () => {
 it('encodeFrame refuses a frame that is too long, and names both sizes', () => {
   expect(() => encodeFrame({ type: 'reply', id: 1, value: 'x'.repeat(100) }, 50)).toThrow(/135 bytes.*the limit is 50/)
 })
+
+it('a line that is dropped in the middle of a character leaves nothing to the next line', () => {
+  const [first, second] = [Buffer.from('{"a":"é'), line({ type: 'cancel', id: 1 })]
+  const { frames, malformed } = decode(
+    [first.subarray(0, -1), Buffer.from('x'.repeat(100)), Buffer.from('\n'), second],
+    99,
+  )
+  expect([malformed, frames]).toEqual([['longer than 99 bytes'], [{ type: 'cancel', id: 1 }]])
+})

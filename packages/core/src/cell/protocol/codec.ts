@@ -1,9 +1,11 @@
 // Encodes and decodes frames: one JSON object per line, ended by LF only. Invalid lines affect no other. Pure.
+import { StringDecoder } from 'node:string_decoder'
 import { BridgeError } from '../../errors.ts'
+import { beginLongWork, LONG_BYTES } from '../../util/async/wait.ts'
 import { Malformed, readerOf } from './field-kinds.ts'
 import { type BridgeFrame, type KernelFrame, MAX_FRAME_BYTES, KERNEL_FRAMES } from './frames.ts'
 import { exactJson } from '../../util/json/exact-json.ts'
-import { lineCost, MAX_INEXACT_STRUCTURE, MAX_NESTING } from '../../util/json/line-cost.ts'
+import { JsonCost, lineCost, MAX_INEXACT_STRUCTURE, MAX_NESTING } from '../../util/json/line-cost.ts'
 import { isInexact, parseExact } from '../../util/json/parse-exact.ts'
 import { sourceOf } from '../../util/json/source-json.ts'
 import { isRecord } from '../../util/json/json.ts'
@@ -54,15 +56,18 @@ interface FrameDecoderOptions {
   maxBytes?: number
 }
 
-/** Splits a byte stream into frames. Scans each byte once, however the stream is chunked. */
+/** Splits a byte stream into frames. Scans and decodes each byte once, as soon as it arrives. */
 export class FrameDecoder {
   readonly #onFrame: FrameDecoderOptions['onFrame']
   readonly #onMalformed: (reason: string) => void
   readonly #maxBytes: number
-  #parts: Buffer[] = []
-  #partsBytes = 0
-  /** Inside a line that is already too long: drop until its LF. */
-  #skipping = false
+  readonly #cost = new JsonCost()
+  readonly #characters = new StringDecoder()
+  /** Of the line that has begun. */
+  #text = ''
+  #bytes = 0
+  /** Why the line is dropped. */
+  #problem: string | undefined
   #stopped = false
 
   constructor(options: FrameDecoderOptions) {
@@ -74,46 +79,41 @@ export class FrameDecoder {
   push(chunk: Buffer): void {
     let start = 0
     for (let end = chunk.indexOf(LF); end !== -1 && !this.#stopped; end = chunk.indexOf(LF, start)) {
-      this.#keep(chunk.subarray(start, end))
-      this.#endLine()
+      this.#endLine(chunk.subarray(start, end))
       start = end + 1
     }
-    if (start < chunk.length && !this.#stopped) this.#keep(chunk.subarray(start))
+    if (start === chunk.length || this.#stopped) return
+    const part = chunk.subarray(start)
+    this.#count(part)
+    this.#text = this.#problem === undefined ? this.#text + this.#characters.write(part) : ''
   }
 
   /** Stop reading, including the rest of the current chunk. */
   stop(): void {
     this.#stopped = true
-    this.#parts = []
+    this.#text = ''
   }
 
-  #keep(part: Buffer): void {
-    if (this.#skipping) return
-    this.#partsBytes += part.length
-    if (this.#partsBytes < this.#maxBytes) {
-      this.#parts.push(part)
-      return
-    }
-    this.#parts = []
-    this.#skipping = true
+  #count(part: Buffer): void {
+    this.#bytes += part.length
+    if (this.#bytes >= this.#maxBytes) this.#problem = `longer than ${this.#maxBytes} bytes`
+    this.#problem ??= this.#cost.push(part)
   }
 
-  #endLine(): void {
-    const line = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts)
-    const tooLong = this.#skipping
-    this.#parts = []
-    this.#partsBytes = 0
-    this.#skipping = false
-    if (tooLong) {
-      this.#onMalformed(`longer than ${this.#maxBytes} bytes`)
+  #endLine(part: Buffer): void {
+    const isWhole = this.#bytes === 0
+    this.#count(part)
+    const [problem, bytes, { structure }] = [this.#problem, this.#bytes, this.#cost]
+    const text = isWhole && problem === undefined ? part.toString() : this.#text + this.#characters.end(part)
+    this.#problem = undefined
+    this.#text = ''
+    this.#bytes = 0
+    this.#cost.reset()
+    if (problem !== undefined) {
+      this.#onMalformed(problem)
       return
     }
-    const { structure, tooCostly } = lineCost(line)
-    if (tooCostly !== undefined) {
-      this.#onMalformed(tooCostly)
-      return
-    }
-    const text = line.toString('utf8')
+    if (bytes > LONG_BYTES) beginLongWork()
     if (structure > MAX_INEXACT_STRUCTURE && isInexact(text)) {
       this.#onMalformed(`more than ${MAX_INEXACT_STRUCTURE} of the characters [ ] { } : , beside numbers such as 3.0`)
       return
@@ -125,7 +125,7 @@ export class FrameDecoder {
       this.#onMalformed(error instanceof Malformed ? error.message : 'not JSON')
       return
     }
-    this.#onFrame(frame, line.length + structure * BYTES_PER_STRUCTURE)
+    this.#onFrame(frame, bytes + structure * BYTES_PER_STRUCTURE)
   }
 }
 

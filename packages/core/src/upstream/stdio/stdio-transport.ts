@@ -8,7 +8,7 @@ import { lineCost } from '../../util/json/line-cost.ts'
 import { createByteTail } from '../../util/bytes/byte-tail.ts'
 import { createLineSplitter, type LineEnds, lineEnds } from '../../util/bytes/line-splitter.ts'
 import { asUtf8, decodeOther } from '../../util/bytes/decode-text.ts'
-import { letOthers, withTimeout } from '../../util/async/wait.ts'
+import { beginLongWork, letOthers, LONG_BYTES, withTimeout } from '../../util/async/wait.ts'
 import { BracketState } from '../reading/brackets.ts'
 import { OpenRequests } from '../reading/open-requests.ts'
 import { type Reading, readText } from '../reading/read-text.ts'
@@ -166,6 +166,7 @@ export class StdioTransport implements Transport {
   }
 
   #receive(given: Buffer): void {
+    if (given.length > LONG_BYTES) beginLongWork()
     const bytes = this.#inUtf8(asUtf8(given))
     // JSON.parse blocks all other servers and sessions, for seconds when a line consists of brackets.
     const { tooCostly } = lineCost(bytes)

@@ -15,6 +15,22 @@ export function pauses(): () => Promise<void> | undefined {
   }
 }
 
+/** Of a message whose steps are worth a turn each. */
+export const LONG_BYTES = 256 * 1024
+
+/** From here on, `turnAfterLongWork` measures this turn of the event loop. */
+export function beginLongWork(): void {
+  if (turnBegan !== undefined) return
+  turnBegan = performance.now()
+  setImmediate(() => (turnBegan = undefined))
+}
+
+/** Await it between two steps of work on what an outsider sent; undefined unless it is large and took long so far. */
+export function turnAfterLongWork(): Promise<void> | undefined {
+  if (turnBegan === undefined || performance.now() - turnBegan < AT_ONCE_MS) return undefined
+  return nextTurn().then(beginLongWork)
+}
+
 /** As much as Node reads at a time: there is most likely more. */
 const FULL_CHUNK_BYTES = 64 << 10
 let turnBegan: number | undefined
@@ -22,10 +38,8 @@ let turnBegan: number | undefined
 /** Node reads on while there is more: called for each chunk, this gives others their turn when it has taken long. */
 export function letOthers(stream: Pick<Readable, 'pause' | 'resume'>, chunk: Buffer): void {
   if (chunk.length < FULL_CHUNK_BYTES) return
-  if (turnBegan === undefined) {
-    turnBegan = performance.now()
-    setImmediate(() => (turnBegan = undefined))
-  } else if (performance.now() - turnBegan > AT_ONCE_MS) {
+  if (turnBegan === undefined) beginLongWork()
+  else if (performance.now() - turnBegan > AT_ONCE_MS) {
     stream.pause()
     setImmediate(() => stream.resume())
   }

@@ -64,7 +64,8 @@ function* piecesOf(value: unknown): Generator<string> {
     yield ']'
   } else {
     let before = '{'
-    for (const [key, inner] of Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const key of Object.keys(value).toSorted()) {
+      const inner: unknown = Reflect.get(value, key)
       if (inner === undefined) continue
       yield `${before}${JSON.stringify(key)}:`
       yield* piecesOf(inner)

@@ -36,7 +36,10 @@ export function valueAt(value: unknown, ...path: readonly (string | number)[]): 
 
 /** Copies plain JSON with every text changed; the names of fields stay. */
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  return JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === 'string' ? change(inner) : inner))
+  if (typeof value === 'string') return change(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((inner: unknown) => mapTexts(inner, change))
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, change)]))
 }
 
 /** Every text of plain JSON, and the names of its fields. */

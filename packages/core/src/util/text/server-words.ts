@@ -1,7 +1,7 @@
 // Cleans all server text for people and models: no terminal controls, nothing invisible, no reordering. Pure.
 
 /** Control, bidirectional, zero-width, tag and filler characters: used to hide instructions from people. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu
+const UNSEEN = /(?:(?![\n\t])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029])+/gu
 /* oxlint-disable no-control-regex -- control characters are what is looked for */
 const ESCAPE_SEQUENCE =
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)|\u001b[@-Z\\^_]/g
@@ -19,7 +19,7 @@ export function cleanWords(text: string): string {
   return text
     .replace(ESCAPE_SEQUENCE, '')
     .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
-    .replace(UNSEEN, (character) => (character === '\n' || character === '\t' ? character : ''))
+    .replace(UNSEEN, '')
     .replace(LONE_SURROGATE, '\ufffd')
 }
 

@@ -111,7 +111,8 @@ export function bindArguments(
     else if (value === null && !parameter.required) bound.delete(parameter.trueName)
     else if (parameter.isCertain) problems.push(wrong)
   }
-  for (const [name, value] of bound) {
+  // The search takes long for large arguments, and those are sent only if nothing else is wrong.
+  for (const [name, value] of problems.length > 0 ? [] : bound) {
     const at = placeOfInfinity(value)
     if (at !== undefined) problems.push(`${name}${at} is a number that JSON cannot carry: pass it as a str`)
   }

@@ -31,8 +31,8 @@ const BOXES = ['result', 'content']
 
 /** The name and the value of the only field of a box; undefined for anything else. */
 export function inBox(value: unknown): [name: string, inside: unknown] | undefined {
-  const [only, ...others] = isRecord(value) ? Object.entries(value) : []
-  return only !== undefined && others.length === 0 && BOXES.includes(only[0]) ? only : undefined
+  const name = isRecord(value) && BOXES.find((one) => Object.hasOwn(value, one))
+  return name && Object.keys(value).length === 1 ? [name, value[name]] : undefined
 }
 
 /** The schema of what is in the box that an output schema promises; undefined for a schema of anything else. */

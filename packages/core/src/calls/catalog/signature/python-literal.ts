@@ -31,14 +31,13 @@ function literal(value: unknown, limit: number): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
   if (typeof value === 'string') return value.length <= limit ? pythonString(value) : undefined
   if (typeof value !== 'object') return undefined
-  const entries = Array.isArray(value) ? value : Object.entries(value)
-  if (entries.length * 3 > limit + 3) return undefined
+  const count = Array.isArray(value) ? value.length : Object.keys(value).length
+  if (count * 3 > limit + 3) return undefined
   const parts: string[] = []
-  for (const entry of entries) {
-    const [key, item] = Array.isArray(value) ? [undefined, entry] : (entry as [string, unknown])
+  for (const [key, item] of Object.entries(value)) {
     const text = literal(item, limit)
     if (text === undefined) return undefined
-    parts.push(key === undefined ? text : `${pythonString(key)}: ${text}`)
+    parts.push(Array.isArray(value) ? text : `${pythonString(key)}: ${text}`)
   }
   return Array.isArray(value) ? `[${parts.join(', ')}]` : `{${parts.join(', ')}}`
 }
