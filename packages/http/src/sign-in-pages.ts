@@ -6,11 +6,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { escaped, html } from './html.ts'
 import type { Callback, SignInPage } from '@sandbridge/core/parts'
+import { oneLine } from '@sandbridge/core/util/text'
 import { SIGN_IN_MS } from '@sandbridge/core/upstream/auth'
 import { readBody } from './requests/request-body.ts'
 
-const MAX_LINKS = 1_000
+/** Of a user, who ends no link of another. */
+const MAX_LINKS = 100
 const MAX_BODY_BYTES = 16 * 1024
+const MAX_NAME_CHARS = 200
 const COOKIE = 'sandbridge-sign-in-'
 const STYLE =
   ':root{color-scheme:light dark}body{max-width:32rem;margin:3rem auto;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif}' +
@@ -54,7 +57,8 @@ export class SignInPages implements SignInPage {
   linkTo(link: Link): string {
     const id = randomBytes(24).toString('base64url')
     this.#links.set(id, link)
-    if (this.#links.size > MAX_LINKS) this.#links.delete(this.#links.keys().next().value!)
+    const own = [...this.#links].filter(([, { user }]) => user === link.user)
+    if (own.length > MAX_LINKS) this.#links.delete(own[0]![0])
     setTimeout(() => this.#links.delete(id), SIGN_IN_MS).unref()
     return `${this.#address.href}?${new URLSearchParams({ link: id }).toString()}`
   }
@@ -85,7 +89,7 @@ export class SignInPages implements SignInPage {
 
   #ask(response: ServerResponse, parameters: URLSearchParams): void {
     const id = parameters.get('link')
-    const server = parameters.get('server') ?? ''
+    const server = oneLine(parameters.get('server'), MAX_NAME_CHARS)
     if (id === null) return this.#askForToken(response, 200, server, '')
     const link = this.#links.get(id)
     if (!link) return show(response, 410, 'This link is used or too old. Run the code again to get a new one.')

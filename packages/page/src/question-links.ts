@@ -7,7 +7,7 @@ import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
 import { answersTo } from '@sandbridge/permissions/ask-by-elicitation.ts'
 import { lockedPage, notePage, questionPage } from './small-pages.ts'
 
-const MAX_OPEN = 100
+const MAX_OPEN = 1_000
 
 interface Reply {
   status: number

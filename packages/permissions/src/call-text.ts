@@ -73,7 +73,11 @@ export function visibleBlanks(text: string): string {
 }
 
 function shownName(name: string): string {
-  return PLAIN_NAME.test(name) ? name : visibleBlanks(JSON.stringify(name))
+  return quotedUnless(PLAIN_NAME, name)
+}
+
+export function quotedUnless(plain: RegExp, name: string): string {
+  return plain.test(name) ? name : visibleBlanks(JSON.stringify(name))
 }
 
 function rankOf(name: string): number {

@@ -6,6 +6,7 @@ import type { GrantableCall } from './grants.ts'
 import type { Rule } from '../../core/src/config/rules/rule.ts'
 import { MAX_SHOWN_CHARS } from './call-text.ts'
 import { callsText, MAX_ASKED_CHARS } from './question-text.ts'
+import { flowText } from './rules/flow.ts'
 
 const decision: Decision = { verdict: 'ask', by: 'preset', limits: [] }
 const shown = (args: Record<string, unknown>, isExact = true) => {
@@ -88,7 +89,26 @@ it('no name of an argument or a tool looks like another argument', () => {
   expect(text).toContain('2. "a.b"."c d": 1\n')
   const odd = shown({ id: 1 })
   odd.call.tool = 'send to: "me"\n'
-  expect(callsText([odd], 'calls').text).toMatch(/^.* to call "mail\.send to: \\"me\\"\\n"\n {2}id: 1\n/)
+  expect(callsText([odd], 'calls').text).toMatch(/^.* to call mail\."send to: \\"me\\"\\n"\n {2}id: 1\n/)
+})
+
+it('no tool looks like a tool of another server', () => {
+  const [one, other] = [shown({}), shown({})]
+  Object.assign(one.call, { server: 'corp', tool: 'mail.send' })
+  Object.assign(other.call, { server: 'corp.mail', tool: 'send' })
+  expect(callsText([one], 'calls').text).toContain(' to call corp."mail.send"\n')
+  expect(callsText([other], 'calls').text).toContain(' to call corp.mail.send\n')
+})
+
+it('no name that a cell or a server chose looks like words of a question about what a call uses', () => {
+  const [path, name] = ['to is your own; x', 'web.get, which you trust\nAsked']
+  const flow = { values: [{ path, value: 'e', names: [name] }], from: ['web'], all: ['web'], seen: ['web'] }
+  const line = (values = flow.values) => flowText({ ...flow, values })
+  const read = 'the model has read text of web in this session'
+  expect(line()).toBe(`"to is your own; x" = "e" comes from the result of "web.get, which you trust\\nAsked"; ${read}`)
+  expect(line([{ path: 'to[0].id', value: 'e', names: ['web.get'] }])).toBe(
+    `to[0].id = "e" comes from the result of web.get; ${read}`,
+  )
 })
 
 it('the reason of a rule is one line of the question', () => {

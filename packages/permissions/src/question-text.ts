@@ -2,7 +2,7 @@
 import { type Decision, ruleName, ruleReason } from '@sandbridge/core/config/rules'
 import { flowText } from './rules/flow.ts'
 import { visibleInline } from '@sandbridge/core/util/text'
-import { argumentLine, argumentLines, visibleBlanks } from './call-text.ts'
+import { argumentLine, argumentLines, quotedUnless, visibleBlanks } from './call-text.ts'
 import type { GrantableCall } from './grants.ts'
 
 export interface ShownCall {
@@ -63,10 +63,9 @@ export function withoutOpening(text: string): string {
   return opening === undefined ? text : text.slice(opening.length)
 }
 
-/** Quoted unless plain, so that a tool's name cannot look like an argument. */
+/** Quoted unless plain, so that a tool's name cannot look like an argument, or like a tool of another server. */
 function nameOf({ call }: ShownCall): string {
-  const name = `${call.server}.${call.tool}`
-  return /^[\w.@/-]+$/.test(name) ? name : visibleBlanks(JSON.stringify(name))
+  return `${quotedUnless(/^[\w.@/-]+$/, call.server)}.${quotedUnless(/^[\w@/-]+$/, call.tool)}`
 }
 
 const UNKNOWN = '(arguments that are not known yet: you are asked again when they are)'

@@ -1,4 +1,5 @@
 // The preset of MCP_BRIDGE_FLOW: which calls ask because of where values came from or what the model has read. Pure.
+import { quotedUnless } from '../call-text.ts'
 import type { FlowFacts, FlowReason } from '@sandbridge/core/config/rules'
 
 /** A condition that holds for calls of no other flow than this one. */
@@ -16,11 +17,14 @@ export function flowKey({ from, seen }: FlowReason): string {
 export function flowText({ values, seen }: FlowReason, withValues = true): string {
   const from = values.map(({ path, value, names }) => {
     const shown = withValues ? ` = ${JSON.stringify(value)}` : ''
-    return `${path}${shown} comes from the result of ${names.join(', ')}`
+    return `${plain(path)}${shown} comes from the result of ${names.map(plain).join(', ')}`
   })
-  const read = seen.length === 0 ? [] : [`the model has read text of ${seen.join(', ')} in this session`]
+  const read = seen.length === 0 ? [] : [`the model has read text of ${seen.map(plain).join(', ')} in this session`]
   return [...from, ...read].join('; ')
 }
+
+/** A name that a cell or a server chose cannot look like our words. */
+const plain = (name: string): string => quotedUnless(/^[\w.@/[\]-]+$/, name)
 
 /**
  * What a call passes on: the values of its arguments, and names that are in no code or documentation. Others are the

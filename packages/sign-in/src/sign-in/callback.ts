@@ -22,7 +22,10 @@ export async function openCallback(registered: string | undefined, port: number)
   let waiting: { state: string; server: string; onAnswer: (parameters: URLSearchParams) => void } | undefined
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-    if (request.method !== 'GET' || url.pathname !== path) {
+    const { host, 'sec-fetch-dest': shown = 'document' } = request.headers
+    // A redirect is shown as a page: a frame, an image or a script of another page is none, and no other name is ours.
+    const isPage = request.method === 'GET' && shown === 'document' && isLoopbackUrl(`http://${host}`)
+    if (!isPage || url.pathname !== path) {
       response.writeHead(404).end()
       return
     }

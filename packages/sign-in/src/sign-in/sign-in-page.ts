@@ -129,11 +129,11 @@ export class SignInPage {
   /** @throws AuthorizationError for a refusal, or a response that another authorization server has sent */
   async #codeIn(parameters: URLSearchParams): Promise<string> {
     const { issuer, namesItself } = this.#signIn.discovered.server
-    await this.#change((grant) => delete grant.unanswered)
+    const isBare = !parameters.has('state')
+    if (!isBare) await this.#change((grant) => delete grant.unanswered)
     const code = parameters.get('code')
     const error = parameters.get('error')
     const named = parameters.get('iss')
-    const isBare = !parameters.has('state')
     if (!isBare && (named === null ? namesItself : !isIssuer(named, issuer))) {
       throw new AuthorizationError(
         named === null
@@ -144,8 +144,9 @@ export class SignInPage {
     if (error !== null) {
       const description = parameters.get('error_description') ?? undefined
       const text = description === undefined ? error : `${error}: ${description}`
-      const said = { code: error, description }
-      return this.#forgotten(new AuthorizationError(`the authorization server refused it: ${text}`, { said }))
+      // Any page can send it without the state: it changes nothing that is kept.
+      const about = isBare ? {} : { said: { code: error, description } }
+      return this.#forgotten(new AuthorizationError(`the authorization server refused it: ${text}`, about))
     }
     if (!code) throw new AuthorizationError('the response has neither a code nor an error')
     return code

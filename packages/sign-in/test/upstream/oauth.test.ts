@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http'
+import { request, type ServerResponse } from 'node:http'
 import { lstat, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createLog } from '../../../core/src/util/log.ts'
 import { openCallback as openCallbackAt } from '../../src/sign-in/callback.ts'
 import type { SignInEntry } from '@sandbridge/core/upstream/auth'
@@ -195,6 +195,38 @@ it('a login ends at an error that the authorization server returns without the s
   await expect(logIn(server, file, { showPage })).rejects.toThrow(/unauthorized_client: No such client/)
   expect(text).toContain('unauthorized_client: No such client')
   expect(server.counts.code).toBe(0)
+})
+
+it.each([
+  ['an image', { 'sec-fetch-dest': 'image' }, 404],
+  ['a frame', { 'sec-fetch-dest': 'iframe' }, 404],
+  ['a page of another name', { host: 'evil.example' }, 404],
+  ['a page', { 'sec-fetch-dest': 'document' }, 200],
+  ['no browser', {}, 200],
+])('a login ends at an error without the state only where it is shown as a page: %s', async (_, headers, status) => {
+  const callback = await openCallbackAt(undefined, 0)
+  onTestFinished(() => callback.close())
+  const ended = vi.fn<() => void>()
+  void callback.answer('state', 'r').then(ended)
+  const statuses = await new Promise((resolve) =>
+    request(`${callback.url}?error=x`, { headers }, (r) => resolve(r.statusCode)).end(),
+  )
+  expect([statuses, ended.mock.calls.length]).toEqual([status, status === 200 ? 1 : 0])
+})
+
+it.each([
+  ['without the state', '', true],
+  ['with the state', 'state', false],
+])('an error %s makes the login forget the client of an earlier one: only with the state', async (_, name, isKept) => {
+  const [server, file] = [await protectedServer(), await tokenFile()]
+  await logIn(server, file)
+  const showPage = async (page: URL): Promise<void> => {
+    const [back, state, iss] = [page.searchParams.get('redirect_uri')!, page.searchParams.get('state')!, page.origin]
+    await fetch(`${back}?${new URLSearchParams({ error: 'invalid_client', ...(name && { state, iss }) }).toString()}`)
+  }
+  await expect(logIn(server, file, { showPage, scope: 'more' })).rejects.toThrow('invalid_client')
+  const kept = await createTokenStore(fileStore(dirname(file))).read({ name: 'r', url: server.url })
+  expect(Object.values(kept.byIssuer).map(({ client }) => client !== undefined)).toEqual([isKept])
 })
 
 it.each(['file:///usr/bin/program', 'smb://evil.example/share', 'http://evil.example/login'])(

@@ -1,12 +1,13 @@
 // Requests of upstreams during a cell's call — folders, an answer, a completion — go to that cell's client. One that no
 // client can answer is declined at once, and logged. The bridge never answers one itself.
+import { fromOthers } from '../../cell/render/notice.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Origin } from '../../observe/events/event.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { newId } from '../../observe/events/new-id.ts'
 import type { Log } from '../../util/log.ts'
 import { fieldsOf, mapTexts } from '../../util/json/json.ts'
-import { cleanWords, isPlainlySeen } from '../../util/text/server-words.ts'
+import { cleanWords, isPlainlySeen, paragraphs } from '../../util/text/server-words.ts'
 import type { UpstreamRequests } from '../../upstream/connection/requests.ts'
 import type { Abortable } from '../../util/async/cancellation.ts'
 import { type Caller, type Callers, setCaller } from '../../upstream/lifecycle/callers.ts'
@@ -151,7 +152,7 @@ export class Questions {
     // Names the server in the system prompt: clients show a request before they pass it on.
     const systemPrompt =
       `This request comes from MCP server '${source.server}'.\n\n${textOf(params['systemPrompt'])}`.trimEnd()
-    const cleaned = fieldsOf(mapTexts(params, cleanWords))
+    const cleaned = fieldsOf(mapTexts(params, (text) => fromOthers(cleanWords(text))))
     return this.#ask(source, { method, params: { ...cleaned, systemPrompt } }, signal)
   }
 
@@ -221,8 +222,9 @@ function tooLong({ method, params }: Question): string | undefined {
   return JSON.stringify(params).length > most ? `the request is longer than ${most} characters` : undefined
 }
 
+/** Nothing in it is like a notice of the bridge, or moves the name of the server out of sight. */
 function textOf(value: unknown): string {
-  return typeof value === 'string' ? cleanWords(value) : ''
+  return fromOthers(paragraphs(value, Infinity)).replace(/[^\S\n]{9,}/g, ' '.repeat(8))
 }
 
 /** Forms are flat (MCP 2025-11-25, Elicitation, Requested Schema); no client shows deeper nesting. */
@@ -245,7 +247,7 @@ class UnseenError extends Error {}
 
 function clean(value: unknown, isWords: boolean, depth: number): unknown {
   if (depth > MAX_DEPTH) throw new UnseenError()
-  if (typeof value === 'string') return isWords ? cleanWords(value) : seen(value)
+  if (typeof value === 'string') return isWords ? textOf(value) : seen(value)
   if (Array.isArray(value)) return value.map((item) => clean(item, isWords, depth + 1))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(

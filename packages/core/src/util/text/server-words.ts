@@ -1,7 +1,10 @@
 // Cleans all server text for people and models: no terminal controls, nothing invisible, no reordering. Pure.
 
-/** Control, bidirectional, zero-width, tag and filler characters: used to hide instructions from people. */
-const UNSEEN = /(?:(?![\n\t])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029])+/gu
+/**
+ * Control, bidirectional, zero-width, tag and filler characters, and marks after the fourth on one letter: used to hide
+ * instructions from people, and to cover other text.
+ */
+const UNSEEN = /(?:(?![\n\t])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]|\p{M}(?<=\p{M}{5}))+/gu
 /* oxlint-disable no-control-regex -- control characters are what is looked for */
 const ESCAPE_SEQUENCE =
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]{0,4096}(?:\u0007|\u001b\\)|\u001b[@-Z\\^_]/g
