@@ -1,4 +1,4 @@
-import { request, type ServerResponse } from 'node:http'
+import { request as sendRequest, type ServerResponse } from 'node:http'
 import { lstat, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -209,7 +209,7 @@ it.each([
   const ended = vi.fn<() => void>()
   void callback.answer('state', 'r').then(ended)
   const statuses = await new Promise((resolve) =>
-    request(`${callback.url}?error=x`, { headers }, (r) => resolve(r.statusCode)).end(),
+    sendRequest(`${callback.url}?error=x`, { headers }, (r) => resolve(r.statusCode)).end(),
   )
   expect([statuses, ended.mock.calls.length]).toEqual([status, status === 200 ? 1 : 0])
 })

@@ -1,4 +1,4 @@
-// Encodes and decodes frames: one JSON object per line, ended by LF only. Invalid lines affect no other. Pure.
+// Encodes and decodes frames: one JSON object per line, ended by LF only. Invalid lines affect no other.
 import { StringDecoder } from 'node:string_decoder'
 import { BridgeError } from '../../errors.ts'
 import { beginLongWork, LONG_BYTES } from '../../util/async/wait.ts'
