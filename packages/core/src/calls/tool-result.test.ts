@@ -5,7 +5,7 @@ import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import { inBox } from './catalog/model/result-parts.ts'
 import { encodeFrame } from '../cell/protocol/codec.ts'
 import { carrySource, takeSource } from '../util/json/source-json.ts'
-import { leftOutNotes, resultForSandbox } from './tool-result.ts'
+import { forbiddenNote, leftOutNotes, resultForSandbox } from './tool-result.ts'
 
 const hello = { type: 'text', text: 'hello' }
 const given = (result: unknown, outputSchema?: unknown): ToolResult => {
@@ -40,10 +40,30 @@ describe('results of servers that do not keep to the specification', () => {
   it('an error without a text says what its files and its data say', () => {
     const file = { type: 'resource', resource: { uri: 'a://b', text: 'the table is locked' } }
     const structuredContent = { error: 'quota exceeded' }
-    expect(() => given({ content: [file], structuredContent, isError: true })).toThrow(/^the table is locked$/)
+    expect(() => given({ content: [file], structuredContent, isError: true })).toThrow(
+      /^the table is locked\nquota exceeded$/,
+    )
     expect(() => given({ content: [], structuredContent, isError: true })).toThrow('{"error":"quota exceeded"}')
     expect(() => given({ content: [], isError: true })).toThrow('s.t failed without a message')
   })
+})
+
+it('a failed call says what only its data says', () => {
+  const failed = (text: string, structuredContent: unknown) => () =>
+    given({ content: [{ type: 'text', text }], structuredContent, isError: true })
+  const data = { error: { code: 'NEEDS_HUMAN', page: 'http://a/b' }, ok: false, retries: 3 }
+  expect(failed('NEEDS_HUMAN: ask them', data)).toThrow(/^NEEDS_HUMAN: ask them\npage: http:\/\/a\/b, retries: 3$/)
+  expect(failed('{"code":"NEEDS_HUMAN","page":"http://a/b","retries":3}', data)).toThrow(/3\}$/)
+  expect(failed('no', { result: 'no' })).toThrow(/^no$/)
+})
+
+it('a result whose `isError` was no boolean is told of once', () => {
+  const told = new Set<string>()
+  const tool = { server: 's', name: 't', definition: {} } as CatalogTool
+  const result = { isError: true, _meta: { 'sandbridge/isError': 'maybe' } }
+  const note = 'A result of s.t has an `isError` that is a text. It is read as true.'
+  expect([1, 2].map(() => forbiddenNote(told, tool, result))).toEqual([note, undefined])
+  expect(forbiddenNote(told, { ...tool, name: 'u' } as CatalogTool, { isError: true })).toBeUndefined()
 })
 
 it('structured content that looks like a box is whole where the output schema has other fields, too', () => {

@@ -1,9 +1,10 @@
 // A tool result on its way into the sandbox: nothing is sent twice, and a failed call is an error. Pure.
 import { cleanWords, onOneLine } from '../util/text/server-words.ts'
 import { BridgeError } from '../errors.ts'
-import { isRecord, parseJson } from '../util/json/json.ts'
+import { fieldsOf, isRecord, parseJson } from '../util/json/json.ts'
 import { memberJson, parseExact, tryParseExact } from '../util/json/parse-exact.ts'
 import { keepSource, sourceOf } from '../util/json/source-json.ts'
+import { kindOf, readable, SENT_ERROR } from '../upstream/reading/words.ts'
 import type { ToolResult } from '../upstream/upstream.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import {
@@ -101,16 +102,26 @@ function shownName({ server, name }: CatalogTool): string {
   return onOneLine(`${server}.${name}`).slice(0, MAX_NAME_CHARS)
 }
 
-/** Of its texts; without one, of the files and the data that say it. */
+/** Of its texts, or the files without one, and what only its data says. */
 function failureMessage(server: string, tool: string, content: unknown[], structured: unknown): string {
   const texts = content.flatMap((block) => (isText(block) ? [block.text] : []))
-  const files = content.map((block) =>
-    isRecord(block) && isRecord(block['resource']) ? block['resource']['text'] : '',
-  )
-  const data = structured === undefined ? '' : JSON.stringify(structured)
-  const [text = ''] = [texts, files, [data]].map((parts) => parts.join('\n')).filter((joined) => joined.trim() !== '')
+  const files = content.map((block) => resourceOf(block)['text'])
+  const [said = ''] = [texts, files].map((parts) => parts.join('\n')).filter((joined) => joined.trim() !== '')
+  const data = structured === undefined ? '' : said === '' ? JSON.stringify(structured) : unsaid(structured, said)
+  const text = [said, data].filter(Boolean).join('\n')
   const words = text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
   return cleanWords(words) || `${server}.${tool} failed without a message`
+}
+
+/** The texts and numbers of data, with their names, that a text does not have. */
+function unsaid(data: unknown, text: string): string {
+  const head = text.slice(0, MAX_MESSAGE_CHARS)
+  let left = MAX_PARTS
+  const json: unknown = JSON.stringify(data, (_, part: unknown) => {
+    if (typeof part === 'object') return left > 0 ? part : undefined
+    return typeof part !== 'boolean' && left-- > 0 && !head.includes(String(part).trim()) ? part : undefined
+  })
+  return readable(parseJson(String(json)), MAX_MESSAGE_CHARS)
 }
 
 const MAX_CHARS = 300
@@ -122,17 +133,24 @@ export function forbiddenNote(
   result: ToolResult,
 ): string | undefined {
   const { outputSchema } = definition
-  if (!isRecord(outputSchema) || result.isError === true) return undefined
+  const sent = fieldsOf(result._meta)[SENT_ERROR]
+  if (sent === undefined && (!isRecord(outputSchema) || result.isError === true)) return undefined
   const tool = `${server}.${name}`
-  const key = `result ${tool}`
+  const key = `${sent === undefined ? 'result' : 'isError'} ${tool}`
   if (told.has(key)) return undefined
+  const wrong = sent === undefined ? misfit(result, outputSchema) : `has an \`isError\` that is ${kindOf(sent)}`
+  if (wrong === undefined) return undefined
+  told.add(key)
+  const words = onOneLine(`A result of ${tool} ${wrong}`).slice(0, MAX_CHARS)
+  const done = sent === undefined ? 'The code got it as it is' : `It is read as ${String(result.isError)}`
+  return `${words.replace(/[.!?]$/, '')}. ${done}.`
+}
+
+function misfit(result: ToolResult, outputSchema: unknown): string | undefined {
   const value = structuredOf(result, true)
   const wrong =
     value === undefined ? 'it has no structured content' : violation(value, outputSchema, outputSchema, 'result')
-  if (wrong === undefined) return undefined
-  told.add(key)
-  const words = onOneLine(`A result of ${tool} does not fit its output schema: ${wrong}`).slice(0, MAX_CHARS)
-  return `${words.replace(/[.!?]$/, '')}. The code got it as it is.`
+  return wrong && `does not fit its output schema: ${wrong}`
 }
 
 /** More characters are compared with large integers rounded. */

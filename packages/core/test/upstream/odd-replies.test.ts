@@ -125,6 +125,20 @@ it('a server whose initialize has flat names, and whose lists are bare, works', 
   expect((await upstreams.listTools('says')).map(({ name }) => name)).toEqual(['weather'])
 })
 
+it.each([{}, { capabilities: {} }, { protocol_version: '2025-06-18', server_info: { name: 's' } }])(
+  'a server that answers initialize with %j, and lists in snake case, works',
+  async (result) => {
+    const tool = { name: 'weather', input_schema: { type: 'object', required: ['city'] } }
+    const page = { tools: [tool], next_cursor: '2' }
+    const upstreams = says({
+      initialize: `{"jsonrpc":"2.0","id":$ID,"result":${JSON.stringify(result)}}`,
+      'tools/list': `{"jsonrpc":"2.0","id":$ID,"result":${JSON.stringify(page)}}`,
+    })
+    expect(await upstreams.listTools('says')).toEqual([{ name: tool.name, inputSchema: tool.input_schema }])
+    expect(upstreams.logged.filter((line) => line.includes('links to an earlier one'))).toHaveLength(1)
+  },
+)
+
 it('a list that is none is named in words', async () => {
   const list = says({ 'tools/list': '{"jsonrpc":"2.0","id":$ID,"result":{"tools":"none"}}' }).listTools('says')
   await expect(list).rejects.toThrow('`tools` of tools/list is a text')

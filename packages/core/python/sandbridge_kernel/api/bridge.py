@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from enum import Enum
 from io import IOBase
@@ -164,7 +164,12 @@ def _way(kind: type) -> str:
         return "await x"
     if hasattr(kind, "__iter__") and kind.__str__ is object.__str__:
         return "list(x)"
-    return "str(x)"
+    if hasattr(kind, "__float__"):
+        return "float(x) or str(x)"
+    if hasattr(kind, "total_seconds"):
+        return "x.total_seconds() or str(x)"
+    has_fields = kind.__str__ is object.__str__ and kind.__dictoffset__ and not issubclass(kind, Callable)
+    return "vars(x)" if has_fields else "str(x)"
 
 
 def plain(value: Any) -> object:

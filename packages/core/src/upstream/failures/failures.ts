@@ -163,7 +163,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   }
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
-    const text = `returned an invalid response to ${what}: ${wordsOf(error, about)}`
+    const text = `returned an invalid response to ${what}${effect}: ${wordsOf(error, about)}`
     return { ...fail('UPSTREAM_PROTOCOL', text), answered: true, ...(errors && { session: sessionAfter(error) }) }
   }
   if (sdkCode === 'CAPABILITY_NOT_SUPPORTED') {

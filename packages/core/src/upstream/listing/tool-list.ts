@@ -112,7 +112,8 @@ function problemOf(tool: UpstreamTool, chars: number, others: ReadonlyMap<string
  * Where the list goes on. From revision 2026-07-28 on, an empty text is a cursor; servers before it mean the end. A
  * number goes back as it came.
  */
-export function nextCursorOf({ nextCursor }: LooseResult, era: 'legacy' | 'modern'): string | undefined {
+export function nextCursorOf(page: LooseResult, era: 'legacy' | 'modern'): string | undefined {
+  const { next_cursor: named, nextCursor = named } = page
   if (typeof nextCursor === 'number' && nextCursor > 0) return nextCursor as unknown as string
   return typeof nextCursor === 'string' && (nextCursor !== '' || era === 'modern') ? nextCursor : undefined
 }
@@ -137,8 +138,9 @@ function toTool(entry: unknown): UpstreamTool | undefined {
   const tool: UpstreamTool = { name: raw.name }
   if (typeof raw.title === 'string') tool.title = raw.title
   if (typeof raw.description === 'string') tool.description = raw.description
-  if (raw.inputSchema !== undefined && raw.inputSchema !== null) tool.inputSchema = raw.inputSchema
-  if (raw.outputSchema !== undefined && raw.outputSchema !== null) tool.outputSchema = raw.outputSchema
+  const { input_schema: input, inputSchema = input, output_schema: output, outputSchema = output } = raw
+  if (inputSchema !== undefined && inputSchema !== null) tool.inputSchema = inputSchema
+  if (outputSchema !== undefined && outputSchema !== null) tool.outputSchema = outputSchema
   const { resourceUri, visibility } = fieldsOf(fieldsOf(raw._meta)['ui'])
   // A tool that only the server's own app may call, not a model (MCP Apps 2026-01-26, Visibility).
   if (Array.isArray(visibility) && !visibility.includes('model')) tool.isOfApps = true

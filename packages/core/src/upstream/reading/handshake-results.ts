@@ -16,7 +16,7 @@ export const NO_VERSION = 'the missing `protocolVersion` of initialize'
 
 export function initializeResult(given: Fields, onDropped: OnDropped): Fields {
   const say = (what: string): void => onDropped(`${what} of initialize`)
-  const { protocolVersion, serverInfo, ...rest } = given
+  const { protocol_version: stated, protocolVersion = stated, server_info: info, serverInfo = info, ...rest } = given
   // A server of the modern era may answer it like `server/discover`.
   const version = versionOf(protocolVersion) ?? textsOf(given['supportedVersions']).at(-1)
   if (version === undefined) onDropped(NO_VERSION)

@@ -5,7 +5,7 @@ import { isRecord, parseJson } from '../../util/json/json.ts'
 import { discoverResult, initializeResult } from './handshake-results.ts'
 import type { Awaited } from './open-requests.ts'
 import { isAbsent, isEmptyList, toParams } from './request-params.ts'
-import { kindOf, LISTS, type OnDropped, readable } from './words.ts'
+import { kindOf, LISTS, type OnDropped, readable, SENT_ERROR } from './words.ts'
 
 /** JSON-RPC error code for a reply that cannot be read; from the range for implementations. */
 export const UNREADABLE = -32_066
@@ -27,23 +27,23 @@ const EMPTY = new Set(['ping', 'logging/setLevel', 'resources/subscribe', 'resou
  */
 export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): JSONRPCMessage | undefined {
   if (!isRecord(value)) return undefined
-  const isReply = !(isNothing(value.result) && isNothing(value.error)) && open.methodOf(value.id) !== undefined
+  const method = open.methodOf(idOf(value.id))
+  const isReply = !(isNothing(value.result) && isNothing(value.error)) && method !== undefined
   if (typeof value.method === 'string' && !isReply) return toRequest(value, onDropped)
   const hasError = !isNothing(value.error) && !('result' in value && saysNothing(value.error))
   if (!hasError && !('result' in value)) return unreadableReply(value, open)
   // A reply to nothing is a line of a log, unless it says that it is a message.
-  if (value.jsonrpc === undefined && open.methodOf(value.id) === undefined)
+  if (value.jsonrpc === undefined && method === undefined)
     if (!hasNoId(value) || open.only() === undefined) return undefined
   // So is one with more beside a text or number, unless nothing else can come.
   if (value.jsonrpc === undefined && !hasError && !isRecord(value.result) && !open.isExchange && hasMore(value))
     return undefined
   const id = hasNoId(value) ? undefined : askedId(value.id, open)
-  const mayBeLate = isNothing(value.jsonrpc) || hasNoId(value) || open.wasAsked(id ?? value.id, value.result)
-  const mistaken = mayBeLate ? undefined : open.only()
+  const isItsOwn = method !== undefined || isNothing(value.jsonrpc) || hasNoId(value)
+  const mistaken = isItsOwn || open.wasAsked(id ?? value.id, value.result) ? undefined : open.only()
   if (hasError) return toError(value, mistaken ?? id, open)
   if (mistaken !== undefined) return unreadable(mistaken, `no request has its id: ${inJson(value)}`)
   if (id === undefined) return withoutId(value, open, onDropped)
-  const method = open.methodOf(id)
   const result = toResult(value.result, method, onDropped)
   if (result === undefined) return refuse(id, method, value.result)
   if (result === value.result && id === value.id && value.jsonrpc === '2.0' && Object.keys(value).length === 3)
@@ -70,7 +70,7 @@ export function unreadable(id: string | number, why: string): JSONRPCMessage {
   return { jsonrpc: '2.0', id, error: { code: UNREADABLE, message: why } }
 }
 
-/** What other values than true and false certainly mean. */
+/** What other values than true and false certainly mean; any other says that there is an error. */
 const MEANS = new Map([
   ...['true', '1', 'yes'].map((word) => [word, true] as const),
   ...['false', '0', 'no', '', 'null', 'none'].map((word) => [word, false] as const),
@@ -166,23 +166,27 @@ function toResult(
     if (given._meta !== null) onDropped(`\`_meta\` of ${method ?? 'a result'} is ${kindOf(given._meta)}`)
     delete given._meta
   }
-  if (method === 'tools/call' && given.isError !== undefined && typeof given.isError !== 'boolean') {
-    const meant = MEANS.get(readable(given.isError, 10).toLowerCase())
-    if (given.isError !== null)
-      onDropped(
-        `\`isError\` of tools/call is ${kindOf(given.isError)}${meant === undefined ? '' : `, read as ${meant}`}`,
-      )
-    return { ...given, isError: meant ?? false }
-  }
-  if (method === 'tools/call' && Array.isArray(given.content)) {
-    const content: unknown[] = given.content
-    const isError = given.isError === undefined && content.some(isErrorBlock)
-    if (isError || content.some(isValueBlock))
-      return { ...given, ...(isError && { isError }), content: content.map((one) => asText(one)) }
-  }
+  if (method === 'tools/call') return callResult(given, onDropped)
   if (method === 'initialize') return initializeResult(given, onDropped)
   if (method === 'server/discover') return discoverResult(given, onDropped)
   return given
+}
+
+function callResult(given: Record<string, unknown>, onDropped: OnDropped): Record<string, unknown> {
+  const { isError, content } = given
+  if (isError === null) return { ...given, isError: false }
+  if (isError !== undefined && typeof isError !== 'boolean') {
+    const words = readable(isError, MAX_ERROR_CHARS)
+    const meant = MEANS.get(words.toLowerCase())
+    onDropped(`\`isError\` of tools/call is ${kindOf(isError)}, read as ${meant ?? true}`)
+    const meta = { ...(given._meta as object | undefined), [SENT_ERROR]: isError }
+    const more = meant === undefined ? { content: [content ?? [], { type: 'text', text: words }].flat() } : {}
+    return { ...given, ...more, isError: meant ?? true, _meta: meta }
+  }
+  if (!Array.isArray(content)) return given
+  const isMarked = isError === undefined && content.some(isErrorBlock)
+  if (!isMarked && !content.some(isValueBlock)) return given
+  return { ...given, ...(isMarked && { isError: true }), content: content.map((one) => asText(one)) }
 }
 
 /** Results that servers write without the object around them. */
@@ -227,6 +231,10 @@ const OF_CALLS = ['content', 'structuredContent', 'task', 'resultType']
 
 /** Some servers return an object of their own in place of the result of a call: it is the content. */
 function ofCall(result: Record<string, unknown>): Record<string, unknown> {
+  if ('structured_content' in result || 'is_error' in result) {
+    const { structured_content: structuredContent, is_error: isError, ...rest } = result
+    return ofCall({ ...(structuredContent !== undefined && { structuredContent }), isError, ...rest })
+  }
   if (OF_CALLS.some((name) => name in result)) return result
   const { isError, _meta, ...own } = result
   return Object.keys(own).length === 0 ? result : { isError, _meta, content: [], structuredContent: own }

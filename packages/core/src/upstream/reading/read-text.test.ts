@@ -152,6 +152,34 @@ it('the reader takes a result with a block that is an error for one', () => {
     })
 })
 
+it.each<[unknown, object]>([
+  ['maybe', { isError: true, content: ['got 1', 'maybe'] }],
+  [{ why: 'disk full' }, { isError: true, content: ['got 1', 'why: disk full'] }],
+  [2, { isError: true, content: ['got 1', '2'] }],
+  ['True', { isError: true, content: ['got 1'] }],
+  ['no', { isError: false, content: ['got 1'] }],
+  [[], { isError: false, content: ['got 1'] }],
+])(
+  'the reader takes the isError %j as what it means, and keeps its words',
+  (isError, { content, ...expected }: any) => {
+    const text = (one: string) => ({ type: 'text', text: one })
+    const [message] = read(JSON.stringify({ ...reply, result: { content: [text('got 1')], isError } })).messages
+    const result = { ...expected, content: content.map(text), _meta: { 'sandbridge/isError': isError } }
+    expect(message).toEqual({ ...reply, result })
+  },
+)
+
+it('the reader takes the fields of a result in snake case', () => {
+  const result = (given: unknown) => read(JSON.stringify({ ...reply, result: given })).messages[0]
+  expect(result({ content: [], structured_content: { a: 1 }, is_error: true })).toEqual({
+    ...reply,
+    result: { content: [], structuredContent: { a: 1 }, isError: true },
+  })
+  expect(result({ is_error: true, why: 'disk full' })).toMatchObject({
+    result: { isError: true, structuredContent: { why: 'disk full' } },
+  })
+})
+
 it('the reader takes a result that is encoded twice', () => {
   const line = JSON.stringify({ ...reply, result: '{"tools":[]}' })
   expect(read(line, open({ 5: 'tools/list' })).messages).toEqual([{ ...reply, result: { tools: [] } }])

@@ -45,6 +45,9 @@ export const LISTS: Record<string, string> = {
   'prompts/list': 'prompts',
 }
 
+/** In `_meta` of a result: what its `isError` was, if that was no boolean. */
+export const SENT_ERROR = 'sandbridge/isError'
+
 /** What a value is, in a sentence. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return value === null ? 'null' : 'missing'
