@@ -182,7 +182,7 @@ function callTool(params: unknown, context: CellContext, cancellation: Cancellat
     const noticed = turnAfterLongWork()
     if (noticed) await noticed
     const reply = resultForSandbox(found, result, raw)
-    for (const note of leftOutNotes(found, reply)) context.notes.add(note)
+    for (const note of leftOutNotes(found, result, reply)) context.notes.add(note)
     return reply
   })
 }

@@ -92,8 +92,10 @@ it('texts, links and files beside structured content are told of, unless it has 
   const tool = { server: 's', name: 't' } as CatalogTool
   const link = { type: 'resource_link', uri: 'a://link', name: 'l' }
   const file = { type: 'resource', resource: { uri: 'a://file', text: 'x' } }
-  const notesOf = (structuredContent: unknown, ...content: unknown[]) =>
-    leftOutNotes(tool, given({ content, structuredContent }))
+  const notesOf = (structuredContent: unknown, ...content: unknown[]) => {
+    const result = { content, structuredContent }
+    return leftOutNotes(tool, result, given(result))
+  }
   expect(notesOf({ rows: 3 }, hello, link, file)).toEqual([
     's.t returned text that its data does not repeat: `.texts` of the value, or raw=True.',
     's.t returned links or files beside its data, which only raw=True has (2).',
@@ -117,7 +119,29 @@ it('texts, links and files beside structured content are told of, unless it has 
   expect(notesOf({ result: 'done' }, image)).toEqual([
     's.t returned images or sounds beside its data: `.media` of the value in Python, or raw=True.',
   ])
-  expect(leftOutNotes(tool, given({ content: [link] }))).toEqual([])
+  expect(leftOutNotes(tool, { content: [link] }, given({ content: [link] }))).toEqual([])
+})
+
+it('fields beside the content of a result are told of, and a failed call says them', () => {
+  const tool = { server: 's', name: 't' } as CatalogTool
+  const fields = { status: 'partial', 'rows\nread': 3, error: null, _meta: { n: 1 }, resultType: 'complete' }
+  const notesOf = (result: object) => leftOutNotes(tool, result as ToolResult, given(result))
+  expect(notesOf({ content: [hello], ...fields })).toEqual([
+    's.t returned fields beside its content, which only raw=True has: status, rows read.',
+  ])
+  expect(notesOf({ content: [hello], isError: false })).toEqual([])
+  expect(() => given({ content: [hello], ...fields, isError: true })).toThrow(/^hello\nstatus: partial, /)
+})
+
+it('a failed call without a text says what its other blocks say', () => {
+  const failed = (...content: unknown[]) => given({ content, isError: true })
+  expect(() => failed({ type: 'json', json: { error: 'disk full' } })).toThrow('disk full')
+  expect(() => failed({ type: 'resource_link', uri: 'a://log', name: 'log' })).toThrow('a://log')
+  for (const binary of [
+    { type: 'image', data: 'AAEC' },
+    { type: 'resource', resource: { blob: 'AAEC' } },
+  ])
+    expect(() => failed(binary)).toThrow('s.t failed without a message')
 })
 
 it('a text that repeats structured content is left out, and another one is kept', () => {

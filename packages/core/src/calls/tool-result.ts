@@ -1,4 +1,5 @@
 // A tool result on its way into the sandbox: nothing is sent twice, and a failed call is an error. Pure.
+import { firstOf } from '../util/text/count.ts'
 import { cleanWords, onOneLine } from '../util/text/server-words.ts'
 import { BridgeError } from '../errors.ts'
 import { fieldsOf, isRecord, parseJson } from '../util/json/json.ts'
@@ -43,7 +44,7 @@ export function resultForSandbox(
   const json = source && structuredContent !== undefined ? memberJson(String(source), 'structuredContent') : undefined
   if (result.isError === true) {
     const exact = json === undefined ? structuredContent : parseExact(json)
-    throw new BridgeError('TOOL_FAILED', failureMessage(server, tool, content, exact), {
+    throw new BridgeError('TOOL_FAILED', failureMessage(server, tool, content, exact, othersOf(result)), {
       hint: '',
       data: { server, tool, content, ...(exact !== undefined && { structuredContent: exact }) },
     })
@@ -68,8 +69,22 @@ export function resultForSandbox(
   return reply
 }
 
-/** What is beside structured content is no part of the value that code gets, unless both have it. */
-export function leftOutNotes(tool: CatalogTool, { content, structuredContent, texts }: ToolResult): string[] {
+const KNOWN = new Set(['content', 'structuredContent', 'isError', '_meta', 'resultType'])
+
+/** Fields of a result that the specification does not have. */
+function othersOf(result: ToolResult): Record<string, unknown> {
+  const entries = Object.entries(result).filter(([name, value]) => !KNOWN.has(name) && value !== null)
+  return Object.fromEntries(entries)
+}
+
+/**
+ * What is beside structured content is no part of the value that code gets, unless both have it.
+ * @param reply what `resultForSandbox` made of the result
+ */
+export function leftOutNotes(tool: CatalogTool, result: ToolResult, reply: ToolResult): string[] {
+  if (reply === result) return []
+  const { content, structuredContent, texts } = reply
+  const others = Object.keys(othersOf(result)).map((name) => onOneLine(name).slice(0, MAX_NAME_CHARS))
   const blocks = structuredContent === undefined ? [] : blocksOf(content)
   const json = blocks.length === 0 ? '' : JSON.stringify(structuredContent)
   const isMore = (text: unknown): boolean => typeof text === 'string' && !json.includes(JSON.stringify(text))
@@ -80,6 +95,7 @@ export function leftOutNotes(tool: CatalogTool, { content, structuredContent, te
       ? [`images or sounds beside its data${where('media', structuredContent)}`]
       : []),
     ...(links > 0 ? [`links or files beside its data, which only raw=True has (${links}).`] : []),
+    ...(others.length > 0 ? [`fields beside its content, which only raw=True has: ${firstOf(others, 5)}.`] : []),
   ]
   return beside.map((what) => `${shownName(tool)} returned ${what}`)
 }
@@ -102,13 +118,15 @@ function shownName({ server, name }: CatalogTool): string {
   return onOneLine(`${server}.${name}`).slice(0, MAX_NAME_CHARS)
 }
 
-/** Of its texts, or the files without one, and what only its data says. */
-function failureMessage(server: string, tool: string, content: unknown[], structured: unknown): string {
+/** Of its texts, else of files or other blocks, and what only its data and other fields say. */
+function failureMessage(server: string, tool: string, content: unknown[], data: unknown, others: object): string {
   const texts = content.flatMap((block) => (isText(block) ? [block.text] : []))
   const files = content.map((block) => resourceOf(block)['text'])
-  const [said = ''] = [texts, files].map((parts) => parts.join('\n')).filter((joined) => joined.trim() !== '')
-  const data = structured === undefined ? '' : said === '' ? JSON.stringify(structured) : unsaid(structured, said)
-  const text = [said, data].filter(Boolean).join('\n')
+  const json = data === undefined ? '' : JSON.stringify(data)
+  const rest = content.filter((block) => !isMedia(block) && resourceOf(block)['blob'] === undefined)
+  const ways = [texts.join('\n'), files.join('\n'), json, readable(rest, MAX_MESSAGE_CHARS)]
+  const said = ways.find((words) => words.trim() !== '') ?? ''
+  const text = [said, unsaid([data, others], said)].filter(Boolean).join('\n')
   const words = text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text
   return cleanWords(words) || `${server}.${tool} failed without a message`
 }

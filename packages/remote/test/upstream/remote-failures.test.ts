@@ -48,6 +48,26 @@ it.each(cases)(
   },
 )
 
+it.each<[string, number, string, string, string]>([
+  [
+    'an address of another origin',
+    200,
+    'http://elsewhere.example/mcp',
+    'UPSTREAM_PROTOCOL',
+    'http://elsewhere.example',
+  ],
+  ['401', 401, '', 'UPSTREAM_AUTH_REQUIRED', 'requires authentication'],
+])('an older server that refuses a POST and opens its stream with %s is reported so', async (_what, ...says) => {
+  const [status, endpoint, code, words] = says
+  const url = await listen((request, response) => {
+    if (request.method !== 'GET') return response.writeHead(405).end()
+    response.writeHead(status, { 'content-type': 'text/event-stream' }).write(`event: endpoint\ndata: ${endpoint}\n\n`)
+    return status === 401 && response.end()
+  })
+  const listing = open([remote('r', url)]).listTools('r')
+  await expect(listing).rejects.toMatchObject({ code, message: expect.stringContaining(words) })
+})
+
 it.each(cases.filter(([what]) => what !== '404'))(
   'a remote server that answers with %s in a call is reported in words',
   async (_what, status, headers, body, expected) => {

@@ -69,11 +69,12 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
     const options = { ...log, hint: `Ask the user to repair it: ${remedy}`, userHint: remedy }
     return { error: unreachable(`Server '${server}' ${failure}: ${why}.${words} ${text}`, options) }
   }
+  const text = `Server '${server}' ${failure}: ${why}.${words}`
+  // The event stream of an older server, which names an address that no client may send to.
+  if (messageOf(error).startsWith('Endpoint origin does not match'))
+    return { error: new BridgeError('UPSTREAM_PROTOCOL', text) }
   return {
-    error: unreachable(
-      `Server '${server}' ${failure}: ${why}.${words}`,
-      remote ? { hint: REMOTE_HINT } : logHint(about),
-    ),
+    error: unreachable(text, remote ? { hint: REMOTE_HINT } : logHint(about)),
     ofProbe: isOfProbe(error, about),
     refused: rpcCode !== undefined || TRANSPORT_REFUSED.has(statusOf(error)) || isEraRefusal(error, about),
     retryAfterMs: errors?.retryAfterOf(error),

@@ -138,7 +138,7 @@ async function openIn(
         at: Date.now() - REACHED_MS + DOWN_MS,
       })
     if (!failure.refused && !probe?.refused)
-      throw new StartFailedError(first.refused && failure !== first ? first : failure)
+      throw new StartFailedError(first.refused && failure.isOutage ? first : failure)
     // It answers by now, as a slow server of the modern era would.
     if (approach.needsVersion) left.unshift({ via: 'http', era: 'modern' }, { via: 'http', era: 'legacy' })
   }

@@ -237,6 +237,9 @@ function ofCall(result: Record<string, unknown>): Record<string, unknown> {
   }
   if (OF_CALLS.some((name) => name in result)) return result
   const { isError, _meta, ...own } = result
+  // A result in a field of another, as before revision 2024-11-05.
+  const inner = own.toolResult ?? own.result
+  if (isRecord(inner) && Array.isArray(inner.content) && Object.keys(own).length === 1) return ofCall(inner)
   return Object.keys(own).length === 0 ? result : { isError, _meta, content: [], structuredContent: own }
 }
 

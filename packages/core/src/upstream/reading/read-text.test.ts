@@ -139,6 +139,11 @@ it('the reader takes an object of the server in place of the result of a call fo
     result: { isError: true, structuredContent: { error: 'disk full' } },
   })
   expect(result([1, 2])).toMatchObject({ result: { content: [], structuredContent: [1, 2] } })
+  const text = { content: [{ type: 'text', text: 'got 1' }], isError: true }
+  for (const inside of [{ toolResult: text }, { result: text }])
+    expect(result(inside)).toEqual({ ...reply, result: text })
+  const rows = { result: { content: 'a' } }
+  expect(result(rows)).toMatchObject({ result: { content: [], structuredContent: rows } })
   for (const other of [{}, { isError: true }, { _meta: {} }, { task: {} }, { content: [], rows: 3 }])
     expect(result(other)).toEqual({ ...reply, result: other })
 })
