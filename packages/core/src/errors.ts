@@ -20,19 +20,13 @@ export const ERROR_CODES = {
   SANDBOX_START_TIMEOUT: { actor: 'operator', hint: 'The machine may be overloaded. Retry later.' },
   SANDBOX_BUSY: { actor: 'operator', hint: 'Retry when another sandbox has ended.' },
   SANDBOX_IMAGE_MISSING: { actor: 'user', hint: 'Build it with `sandbridge image build slim`.' },
-  KERNEL_DIED: {
-    actor: 'model',
-    hint: 'All variables are gone. The next cell runs in a fresh session.',
-  },
+  KERNEL_DIED: { actor: 'model', hint: 'All variables are gone. The next cell runs in a fresh session.' },
   PROTOCOL_VERSION_MISMATCH: {
     actor: 'us',
     hint: 'Reinstall sandbridge: its bridge and kernel are different versions.',
   },
   FRAME_INVALID: { actor: 'us', hint: 'Please report it.' },
-  FRAME_TOO_LARGE: {
-    actor: 'model',
-    hint: 'Request less data at a time: use paging, filters or a smaller range.',
-  },
+  FRAME_TOO_LARGE: { actor: 'model', hint: 'Request less data at a time: use paging, filters or a smaller range.' },
   UPSTREAM_UNREACHABLE: {
     actor: 'user',
     hint: 'The next use restarts the server. See its state with `sandbridge servers NAME`.',
@@ -42,36 +36,24 @@ export const ERROR_CODES = {
     hint: 'Install bubblewrap, podman or docker. `sandbridge doctor` says what works here.',
   },
   UPSTREAM_TIMEOUT: { actor: 'model', hint: 'Look before you repeat it, or request less data.' },
-  UPSTREAM_PROTOCOL: {
-    actor: 'operator',
-    hint: 'The server violated the MCP protocol. Report it to its author.',
-  },
+  UPSTREAM_PROTOCOL: { actor: 'operator', hint: 'The server violated the MCP protocol. Report it to its author.' },
   UPSTREAM_AUTH_REQUIRED: {
     actor: 'user',
     hint: 'Run `sandbridge login NAME`, or correct the credentials in the server’s headers.',
   },
   PROXY_SERVER_UNAVAILABLE: { actor: 'model', hint: 'See runtime.discovered_servers().' },
   PROXY_TOOL_UNKNOWN: { actor: 'model', hint: 'See await runtime.query_tool_docs(server).' },
-  PERMISSION_DENIED: {
-    actor: 'user',
-    hint: 'The rules in force: `sandbridge permissions`.',
-  },
+  PERMISSION_DENIED: { actor: 'user', hint: 'The rules in force: `sandbridge permissions`.' },
   PROXY_ARGUMENTS_INVALID: { actor: 'model', hint: 'Compare the call with the tool’s signature.' },
   PROXY_METHOD_UNKNOWN: { actor: 'model', hint: 'docs/protocol.md lists the methods.' },
   CALL_NOT_AWAITED: { actor: 'model', hint: 'Write `await` before the call.' },
   PROXY_TOO_MANY_CALLS: { actor: 'model', hint: 'Await some of the open calls first.' },
   PROXY_ANSWERS_UNREAD: { actor: 'model', hint: 'Await fewer calls at a time.' },
-  CALL_INTERRUPTED: {
-    actor: 'model',
-    hint: 'Find out whether it took effect before you repeat it.',
-  },
+  CALL_INTERRUPTED: { actor: 'model', hint: 'Find out whether it took effect before you repeat it.' },
   OUTCOME_UNKNOWN: { actor: 'model', hint: 'Find out first, then use runtime.again(…) if it must be made.' },
   TOOL_FAILED: { actor: 'model', hint: 'The message comes from the tool.' },
   CANCELLED: { actor: 'model', hint: '' },
-  TOOL_ARGUMENTS_INVALID: {
-    actor: 'model',
-    hint: 'Correct the arguments and call the tool again.',
-  },
+  TOOL_ARGUMENTS_INVALID: { actor: 'model', hint: 'Correct the arguments and call the tool again.' },
   OUTPUT_UNKNOWN: { actor: 'model', hint: 'Run the cell again.' },
   QUOTA_EXCEEDED: { actor: 'operator', hint: 'Retry when the hour is over.' },
   SESSION_LIMIT: { actor: 'operator', hint: 'Wait for a running cell to finish.' },
@@ -80,35 +62,20 @@ export const ERROR_CODES = {
     hint: 'Start the endpoint of the setting sandbox.maskEndpoint, or remove that setting and start the bridge again.',
   },
   SHUTTING_DOWN: { actor: 'user', hint: 'Retry when the bridge has restarted.' },
-  STATE_DAMAGED: {
-    actor: 'user',
-    hint: 'Restore the file from a backup, or save it again.',
-  },
-  STATE_NOT_FOUND: {
-    actor: 'model',
-    hint: 'See runtime.artifacts() and runtime.list_saved_tools().',
-  },
+  STATE_DAMAGED: { actor: 'user', hint: 'Restore the file from a backup, or save it again.' },
+  STATE_NOT_FOUND: { actor: 'model', hint: 'See runtime.artifacts() and runtime.list_saved_tools().' },
   STATE_REFUSED: { actor: 'model', hint: 'Correct what the message names, then save again.' },
   STATE_UNWRITABLE: {
     actor: 'operator',
     hint: 'Free space on the disk of MCP_BRIDGE_STATE_DIR, or make that folder writable.',
   },
-  UPSTREAM_LINK_REQUIRED: {
-    actor: 'user',
-    hint: 'Ask the user to open the link. Retry when they have finished.',
-  },
+  UPSTREAM_LINK_REQUIRED: { actor: 'user', hint: 'Ask the user to open the link. Retry when they have finished.' },
   REGISTRY_UNREADABLE: {
     actor: 'operator',
     hint: 'Check the address in MCP_BRIDGE_REGISTRIES and the network, and try again later.',
   },
-  SERVER_REFUSED: {
-    actor: 'user',
-    hint: 'Find a server with `sandbridge find`, and add it with `sandbridge add`.',
-  },
-  SESSION_UNKNOWN: {
-    actor: 'model',
-    hint: 'Call run_python without `session` to start a new session.',
-  },
+  SERVER_REFUSED: { actor: 'user', hint: 'Find a server with `sandbridge find`, and add it with `sandbridge add`.' },
+  SESSION_UNKNOWN: { actor: 'model', hint: 'Call run_python without `session` to start a new session.' },
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERROR_CODES

@@ -77,11 +77,10 @@ async function* events(chunks: AsyncIterable<Buffer>): AsyncGenerator<{ lines: B
 
 /** One line of data with a JSON object in it. */
 function isWhole(lines: readonly Buffer[]): boolean {
-  const data = lines.filter((line) => line.toString('latin1', 0, 5) === 'data:')
-  const [only] = data
+  const [only, ...others] = lines.filter((line) => line.toString('latin1', 0, 5) === 'data:')
   return (
     only !== undefined &&
-    data.length === 1 &&
+    others.length === 0 &&
     lines.at(-1) === only &&
     only.at(-2) === CLOSED &&
     isRecord(parseJson(only.toString('utf8', 5)))

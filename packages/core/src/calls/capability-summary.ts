@@ -44,10 +44,11 @@ export function capabilitySummary({ servers, savedTools, facts, unloaded = [] }:
   const saved = savedTools.slice(0, MAX_SAVED_SHOWN).map((line) => `- ${line}`)
   const more = savedTools.length - saved.length
   if (more > 0) saved.push(`- and ${more} more: runtime.list_saved_tools()`)
+  const byName = `Servers available by name, as in servers=${JSON.stringify([unloaded[0]?.name])}`
   return [
     `${introduction(facts)}\n\n${GUIDE}${limits(facts)}`,
     ...(servers.length > 0 ? [`Servers (${servers.length}):\n${serverLines(servers)}`] : []),
-    ...(unloaded[0] ? [`${toBeNamed(unloaded[0].name)} (${unloaded.length}):\n${serverLines(unloaded)}`] : []),
+    ...(unloaded[0] ? [`${byName} (${unloaded.length}):\n${serverLines(unloaded)}`] : []),
     ...(servers.length + unloaded.length === 0 ? ['No MCP server is available.'] : []),
     ...(saved.length > 0 ? [`Saved tools (${savedTools.length}):\n${saved.join('\n')}`] : []),
   ].join('\n\n')
@@ -90,10 +91,6 @@ function serverLines(servers: readonly SummarisedServer[]): string {
     })
   if (isCut) lines.push(`- and ${servers.length - MAX_SERVERS_SHOWN} more: runtime.discovered_servers()`)
   return lines.join('\n')
-}
-
-function toBeNamed(example: string): string {
-  return `Servers available by name, as in servers=${JSON.stringify([example])}`
 }
 
 function introduction({ mount, packages }: SandboxFacts): string {

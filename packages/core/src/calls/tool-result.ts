@@ -97,7 +97,8 @@ export function leftOutNotes(tool: CatalogTool, result: ToolResult, reply: ToolR
     ...(links > 0 ? [`links or files beside its data, which only raw=True has (${links}).`] : []),
     ...(others.length > 0 ? [`fields beside its content, which only raw=True has: ${firstOf(others, 5)}.`] : []),
   ]
-  return beside.map((what) => `${shownName(tool)} returned ${what}`)
+  const name = onOneLine(`${tool.server}.${tool.name}`).slice(0, MAX_NAME_CHARS)
+  return beside.map((what) => `${name} returned ${what}`)
 }
 
 /** What has room for it: a number has none, and a text of JavaScript. */
@@ -112,10 +113,6 @@ function where(attribute: string, data: unknown): string {
 function resourceOf(block: unknown): Record<string, unknown> {
   const { resource, ...own } = isRecord(block) ? block : {}
   return isRecord(resource) ? resource : own
-}
-
-function shownName({ server, name }: CatalogTool): string {
-  return onOneLine(`${server}.${name}`).slice(0, MAX_NAME_CHARS)
 }
 
 /** Of its texts, else of files or other blocks, and what only its data and other fields say. */

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
 from enum import Enum
 from io import IOBase
@@ -136,40 +136,36 @@ def _with_plain_keys(value: Any) -> Any:
     return found
 
 
+# By an attribute of their class, or by the class: the first that fits.
+_WAYS: tuple[tuple[str | type | tuple[type, ...], str], ...] = (
+    ("model_dump", 'x.model_dump(mode="json")'),
+    ("__dataclass_fields__", "dataclasses.asdict(x)"),
+    ("to_dicts", "x.to_dicts()"),
+    (Mapping, "dict(x)"),
+    (IOBase, "x.read()"),
+    ("to_dict", "x.to_dict()"),
+    (Media, "base64.b64encode(x.data).decode(), as the tool wants it"),
+    ((bytes, bytearray, memoryview), "base64.b64encode(x).decode()"),
+    ("_asdict", "x._asdict()"),
+    (Enum, "x.value"),
+    ("__await__", "await x"),
+    ("__float__", "float(x) or str(x)"),
+    ("total_seconds", "x.total_seconds() or str(x)"),
+)
+
+
 def _way(kind: type) -> str:
     """What a cell writes to send a value of a kind that is refused."""
-    if hasattr(kind, "model_dump"):
-        return 'x.model_dump(mode="json")'
-    if hasattr(kind, "__dataclass_fields__"):
-        return "dataclasses.asdict(x)"
-    if hasattr(kind, "to_dicts"):
-        return "x.to_dicts()"
-    if issubclass(kind, Mapping):
-        return "dict(x)"
-    if issubclass(kind, IOBase):
-        return "x.read()"
     if kind.__name__ == "NAType":
         return "None"
-    if hasattr(kind, "to_dict"):
-        return 'x.to_dict("records")' if kind.__name__ == "DataFrame" else "x.to_dict()"
-    if issubclass(kind, Media):
-        return "base64.b64encode(x.data).decode(), as the tool wants it"
-    if issubclass(kind, (bytes, bytearray, memoryview)):
-        return "base64.b64encode(x).decode()"
-    if hasattr(kind, "_asdict"):
-        return "x._asdict()"
-    if issubclass(kind, Enum):
-        return "x.value"
-    if hasattr(kind, "__await__"):
-        return "await x"
-    if hasattr(kind, "__iter__") and kind.__str__ is object.__str__:
+    for sign, way in _WAYS:
+        if hasattr(kind, sign) if isinstance(sign, str) else issubclass(kind, sign):
+            return 'x.to_dict("records")' if (sign, kind.__name__) == ("to_dict", "DataFrame") else way
+    if any("__str__" in vars(base) for base in kind.__mro__[:-1]):
+        return "str(x)"
+    if hasattr(kind, "__iter__"):
         return "list(x)"
-    if hasattr(kind, "__float__"):
-        return "float(x) or str(x)"
-    if hasattr(kind, "total_seconds"):
-        return "x.total_seconds() or str(x)"
-    has_fields = kind.__str__ is object.__str__ and kind.__dictoffset__ and not issubclass(kind, Callable)
-    return "vars(x)" if has_fields else "str(x)"
+    return "vars(x)" if kind.__dictoffset__ and "__call__" not in dir(kind) else "str(x)"
 
 
 def plain(value: Any) -> object:

@@ -83,7 +83,8 @@ export class Connection {
 
   #cleanedTool(tool: UpstreamTool): UpstreamTool {
     // Check first: cleaning removes the hidden text.
-    return { ...this.cleaned(tool), ...(hidesWords(wordsOf(tool)) && { hidesWords: true }) }
+    const words = `${tool.title}${tool.description}${JSON.stringify(tool.inputSchema)}`
+    return { ...this.cleaned(tool), ...(hidesWords(words) && { hidesWords: true }) }
   }
 
   /** Details of an error that one of its requests threw; undefined for an error that says nothing about the server. */
@@ -263,8 +264,4 @@ interface OpenRequest {
   /** Converts an error to a BridgeError. @param what the request in words */
   failed: (error: unknown, what: string) => BridgeError
   end: () => void
-}
-
-function wordsOf({ title, description, inputSchema }: UpstreamTool): string {
-  return `${title}${description}${JSON.stringify(inputSchema)}`
 }

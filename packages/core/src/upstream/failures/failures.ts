@@ -50,7 +50,7 @@ export function startFailure(error: unknown, about: Circumstances, timeoutMs: nu
 function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number): Failure {
   const own = ownError(error)
   if (own) return { error: own }
-  const { server, remote, errors } = about
+  const { server, remote, errors, command } = about
   const login = errors?.loginNeeded(error, about)
   if (login) return { error: login }
   const words = quotedTail(about)
@@ -61,8 +61,8 @@ function startFailureOf(error: unknown, about: Circumstances, timeoutMs: number)
   const spawned = remote ? undefined : spawnFailure(about.exit?.notStarted ?? error, about)
   if (spawned) return { error: spawned }
   const rpcCode = rpcErrorOf(error)?.code
-  const why = about.exit ? `${commandOf(about)} ${describeExit(about.exit)}` : reasonOf(error, about)
-  const failure = remote ? `could not be reached${at(about)}` : 'could not be started'
+  const why = about.exit ? `${command ? `\`${command}\`` : 'it'} ${describeExit(about.exit)}` : reasonOf(error, about)
+  const failure = remote ? `could not be reached${command ? ` at ${command}` : ''}` : 'could not be started'
   const broken = about.exit && about.installation?.broken(about.stderrTail ?? '')
   if (broken) {
     const { text, remedy } = broken
@@ -210,14 +210,6 @@ function logHint(about: Circumstances, first = ''): BridgeErrorOptions {
     hint: `${first}The user can read its full output with ${command}.`,
     userHint: `${first}Read its full output with ${command}.`,
   }
-}
-
-function commandOf({ command }: Circumstances): string {
-  return command === undefined ? 'it' : `\`${command}\``
-}
-
-function at({ command }: Circumstances): string {
-  return command === undefined ? '' : ` at ${command}`
 }
 
 /** During negotiation, the package reports outages with the same code, but with a cause. */

@@ -73,7 +73,7 @@ export async function readToolList(
         return listed({ isCut: true })
       }
       tools.set(tool.name, tool)
-      if (needsTask(entry)) taskTools.add(tool.name)
+      if (fieldsOf(fieldsOf(entry)['execution'])['taskSupport'] === 'required') taskTools.add(tool.name)
     }
     if (tools.size > MAX_TOOLS) throw protocolError(server, `it lists more than ${MAX_TOOLS} tools`, LIMITS)
     if (next === undefined) return listed({ isCut: false })
@@ -150,10 +150,6 @@ function toTool(entry: unknown): UpstreamTool | undefined {
   const annotations = toAnnotations(raw.annotations)
   if (annotations) tool.annotations = annotations
   return tool
-}
-
-function needsTask(entry: unknown): boolean {
-  return (entry as { execution?: { taskSupport?: unknown } }).execution?.taskSupport === 'required'
 }
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const

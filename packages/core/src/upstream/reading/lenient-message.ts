@@ -36,7 +36,13 @@ export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): 
   if (value.jsonrpc === undefined && method === undefined)
     if (!hasNoId(value) || open.only() === undefined) return undefined
   // So is one with more beside a text or number, unless nothing else can come.
-  if (value.jsonrpc === undefined && !hasError && !isRecord(value.result) && !open.isExchange && hasMore(value))
+  if (
+    value.jsonrpc === undefined &&
+    !hasError &&
+    !isRecord(value.result) &&
+    !open.isExchange &&
+    Object.keys(without(IN_REPLIES, value)).length > 0
+  )
     return undefined
   const id = hasNoId(value) ? undefined : askedId(value.id, open)
   const isItsOwn = method !== undefined || isNothing(value.jsonrpc) || hasNoId(value)
@@ -145,10 +151,6 @@ function toError(
   }
 }
 
-function hasMore(value: Record<string, unknown>): boolean {
-  return Object.keys(without(IN_REPLIES, value)).length > 0
-}
-
 function without(known: ReadonlySet<string>, value: unknown): Record<string, unknown> {
   const entries = Object.entries(isRecord(value) ? value : {})
   return Object.fromEntries(entries.filter(([key, inner]) => !known.has(key) && !isNothing(inner)))
@@ -201,13 +203,16 @@ function inObject(result: unknown, method = ''): Record<string, unknown> | undef
     if (EMPTY.has(method) && result.length === 0) return {}
     if (list !== undefined) return { [list]: result }
     if (method !== 'tools/call') return undefined
-    const isContent = result.every((item) => isRecord(item) && typeof item.type === 'string')
-    return isContent ? { content: result } : { content: [], structuredContent: result }
+    return isContent(result) ? { content: result } : { content: [], structuredContent: result }
   }
   if (EMPTY.has(method)) return {}
   return typeof result === 'string' && method === 'tools/call'
     ? { content: [{ type: 'text', text: result }] }
     : undefined
+}
+
+function isContent(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => isRecord(item) && typeof item.type === 'string')
 }
 
 /** Some frameworks mark no result as an error, but a block of it. */
@@ -239,7 +244,8 @@ function ofCall(result: Record<string, unknown>): Record<string, unknown> {
   const { isError, _meta, ...own } = result
   // A result in a field of another, as before revision 2024-11-05.
   const inner = own.toolResult ?? own.result
-  if (isRecord(inner) && Array.isArray(inner.content) && Object.keys(own).length === 1) return ofCall(inner)
+  if (isRecord(inner) && isContent(inner.content) && Object.keys(own).length === 1)
+    return ofCall({ ...(isError === true && { isError }), ...inner })
   return Object.keys(own).length === 0 ? result : { isError, _meta, content: [], structuredContent: own }
 }
 

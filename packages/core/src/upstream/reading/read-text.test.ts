@@ -142,8 +142,9 @@ it('the reader takes an object of the server in place of the result of a call fo
   const text = { content: [{ type: 'text', text: 'got 1' }], isError: true }
   for (const inside of [{ toolResult: text }, { result: text }])
     expect(result(inside)).toEqual({ ...reply, result: text })
-  const rows = { result: { content: 'a' } }
-  expect(result(rows)).toMatchObject({ result: { content: [], structuredContent: rows } })
+  expect(result({ result: { content: text.content }, isError: true })).toEqual({ ...reply, result: text })
+  for (const content of ['a', ['a']])
+    expect(result({ result: { content } })).toMatchObject({ result: { structuredContent: { result: { content } } } })
   for (const other of [{}, { isError: true }, { _meta: {} }, { task: {} }, { content: [], rows: 3 }])
     expect(result(other)).toEqual({ ...reply, result: other })
 })

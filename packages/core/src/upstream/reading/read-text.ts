@@ -43,7 +43,7 @@ export function readText(text: string, open: Awaited, onDropped: OnDropped): Rea
   const { values, rest } = valuesIn(escaped, MESSAGE_START, MAX_FALSE_STARTS)
   const hasMore = rest !== ''
   // With other text around it, a message may be one that a log quotes: only a reply to an open request is certain.
-  const found = hasMore ? values.filter((one) => isRecord(one) && isReplyTo(one, open)) : values
+  const found = hasMore ? values.filter((one) => isRecord(one) && !('method' in one) && open.methodOf(one.id)) : values
   const reading = ofValues(found, open, onDropped)
   if (reading.messages.length > 0) return { ...reading, isAsSent: false, hasMore }
   const id = answeredBy(text, open)
@@ -98,10 +98,6 @@ function isOf(message: { id?: unknown }, value: unknown): boolean {
     String(value.id) === String(message.id) &&
     (value.jsonrpc !== undefined || typeof value.error !== 'string')
   )
-}
-
-function isReplyTo(value: Record<string, unknown>, open: Awaited): boolean {
-  return !('method' in value) && open.methodOf(value.id) !== undefined
 }
 
 /** The values at the beginning of a text, one behind the other, and the text that follows them. */

@@ -37,7 +37,7 @@ export function toParams(method: string, given: Fields, say: OnDropped): Fields 
     const read = readParam(method, name, value, say)
     if (read !== value) changes.push([name, read])
   }
-  return changes.length === 0 ? params : changed(params, changes)
+  return changed(params, changes)
 }
 
 function readParam(method: string, name: string, value: unknown, say: OnDropped): unknown {
@@ -87,7 +87,7 @@ function toMeta(value: unknown, say: OnDropped): Fields | undefined {
   if (info !== undefined) changes.push([CLIENT_INFO, implementation(info)])
   if (CLIENT_CAPABILITIES in value || PROTOCOL_VERSION in value)
     changes.push([CLIENT_CAPABILITIES, capabilitiesOf(capabilities, say)])
-  return changes.length === 0 ? meta : changed(meta, changes)
+  return changed(meta, changes)
 }
 
 function initializeParams({ protocolVersion, capabilities, clientInfo, ...rest }: Fields, say: OnDropped): Fields {
@@ -100,17 +100,16 @@ function initializeParams({ protocolVersion, capabilities, clientInfo, ...rest }
 }
 
 function withoutNulls(given: Fields): Fields {
-  const nulls = Object.entries(given).filter(([, value]) => value === null)
-  return nulls.length === 0
-    ? given
-    : changed(
-        given,
-        nulls.map(([name]) => [name, undefined]),
-      )
+  const nulls = Object.keys(given).filter((name) => given[name] === null)
+  return changed(
+    given,
+    nulls.map((name) => [name, undefined]),
+  )
 }
 
-/** A copy with other values; without those that are undefined. */
+/** A copy with other values, without those that are undefined; itself without changes. */
 function changed(given: Fields, changes: [string, unknown][]): Fields {
+  if (changes.length === 0) return given
   const all = Object.entries({ ...given, ...Object.fromEntries(changes) })
   return Object.fromEntries(all.filter(([, value]) => value !== undefined))
 }

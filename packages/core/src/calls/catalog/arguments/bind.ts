@@ -215,12 +215,6 @@ interface InvalidArguments {
   isUnlisted: boolean
 }
 
-/** An error of `bindArguments` without the signature, for a reader who has seen it. */
-function withoutSignature(error: BridgeError, tool: CatalogTool): BridgeError {
-  const { problems } = error.data as InvalidArguments
-  return new BridgeError(error.code, listed(tool, problems), { hint: '', data: error.data })
-}
-
 function listed(tool: CatalogTool, problems: readonly string[]): string {
   return `${tool.alias}: ${firstOf(problems, MAX_PROBLEMS, '; ')}`
 }
@@ -239,7 +233,9 @@ export async function shortened<T>(seen: Set<string>, tool: CatalogTool, bind: (
   } catch (error) {
     if (!BridgeError.isInstance(error) || error.code !== 'PROXY_ARGUMENTS_INVALID') throw error
     const key = `${tool.server}\n${error.message}`
-    if (seen.has(key)) throw withoutSignature(error, tool)
+    const { code, data } = error
+    if (seen.has(key))
+      throw new BridgeError(code, listed(tool, (data as InvalidArguments).problems), { hint: '', data })
     if (seen.size < MAX_REMEMBERED) seen.add(key)
     throw error
   }

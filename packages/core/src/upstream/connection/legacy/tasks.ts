@@ -1,6 +1,7 @@
 // Tools that run only as a task (2025-11-25, tasks), sent manually: the client package no longer supports them.
 import { setTimeout } from 'node:timers/promises'
 import { BridgeError } from '../../../errors.ts'
+import type { TaskRequest } from '../revision.ts'
 import type { LooseResult } from '../sdk.ts'
 
 /** How long the server should keep a finished task's result. */
@@ -10,14 +11,12 @@ const POLL_MS = 1000
 const MIN_POLL_MS = 50
 const MAX_POLL_MS = 30_000
 
-type Request = (method: string, params: Record<string, unknown>, signal?: AbortSignal) => Promise<LooseResult>
-
 /**
  * @param params of the `tools/call`
  * @throws BridgeError, or what `request` throws. When `signal` is aborted the task is cancelled at the server.
  */
 export async function runAsTask(
-  request: Request,
+  request: TaskRequest,
   server: string,
   params: Record<string, unknown>,
   signal: AbortSignal | undefined,
