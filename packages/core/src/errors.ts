@@ -80,6 +80,8 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES
 
+export const shuttingDown = (): BridgeError => new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
+
 /** What to do where the system refuses a process, a file or memory, by the words of Node, Python and bubblewrap. */
 const SHORTAGES: [RegExp, string][] = [
   [

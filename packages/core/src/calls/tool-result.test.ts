@@ -63,7 +63,8 @@ it('a result whose `isError` was no boolean is told of once', () => {
   const result = { isError: true, _meta: { 'sandbridge/isError': 'maybe' } }
   const note = 'A result of s.t has an `isError` that is a text. It is read as true.'
   expect([1, 2].map(() => forbiddenNote(told, tool, result))).toEqual([note, undefined])
-  expect(forbiddenNote(told, { ...tool, name: 'u' } as CatalogTool, { isError: true })).toBeUndefined()
+  const other = { server: 's', name: 'u', definition: {} } as CatalogTool
+  expect(forbiddenNote(told, other, { isError: true })).toBeUndefined()
 })
 
 it('structured content that looks like a box is whole where the output schema has other fields, too', () => {
@@ -125,7 +126,7 @@ it('texts, links and files beside structured content are told of, unless it has 
 it('fields beside the content of a result are told of, and a failed call says them', () => {
   const tool = { server: 's', name: 't' } as CatalogTool
   const fields = { status: 'partial', 'rows\nread': 3, error: null, _meta: { n: 1 }, resultType: 'complete' }
-  const notesOf = (result: object) => leftOutNotes(tool, result as ToolResult, given(result))
+  const notesOf = (result: object) => leftOutNotes(tool, result, given(result))
   expect(notesOf({ content: [hello], ...fields })).toEqual([
     's.t returned fields beside its content, which only raw=True has: status, rows read.',
   ])

@@ -134,7 +134,8 @@ function unsaid(data: unknown, text: string): string {
   let left = MAX_PARTS
   const json: unknown = JSON.stringify(data, (_, part: unknown) => {
     if (typeof part === 'object') return left > 0 ? part : undefined
-    return typeof part !== 'boolean' && left-- > 0 && !head.includes(String(part).trim()) ? part : undefined
+    const words = typeof part === 'string' || typeof part === 'number' ? String(part).trim() : ''
+    return left-- > 0 && !head.includes(words) ? part : undefined
   })
   return readable(parseJson(String(json)), MAX_MESSAGE_CHARS)
 }

@@ -208,6 +208,25 @@ it('the negotiated revision of a remote server is remembered: the second connect
   expect(asked).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call'])
 })
 
+const NAMED = ['2025-06-18', '2024-11-05']
+
+it.each([
+  ['in words with HTTP 400', 400, { code: -32_000, message: `Unsupported protocol version (${NAMED.join(', ')})` }],
+  ['in data', 200, { code: -32_602, message: 'Unsupported protocol version', data: { supported: NAMED } }],
+])('a server that refuses the newest revision and names others %s gets the newest of these', async (_, status, no) => {
+  const offered: string[] = []
+  const server = await rawRemote(undefined, (_request, response, message) => {
+    if (message?.method !== 'initialize') return false
+    const { protocolVersion } = message.params
+    offered.push(protocolVersion)
+    if (NAMED.includes(protocolVersion)) return false
+    json(response, { jsonrpc: '2.0', id: message.id, error: no }, {}, status)
+    return true
+  })
+  expect(textOf(await echo(open([remote('r', server.url)]), 'hi'))).toBe('hi')
+  expect(offered).toEqual(['2025-11-25', '2025-06-18'])
+})
+
 it('requests carry the headers of the definition, and follow redirects within the origin only', async () => {
   const server = await rawRemote()
   const elsewhere = await rawRemote()

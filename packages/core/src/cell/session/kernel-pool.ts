@@ -1,5 +1,5 @@
 // Keeps started kernels waiting for new sessions. Each is handed out once and never comes back.
-import { BridgeError, messageOf } from '../../errors.ts'
+import { BridgeError, messageOf, shuttingDown } from '../../errors.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { Kernel } from '../kernel/kernel.ts'
 import { withTimeout } from '../../util/async/wait.ts'
@@ -277,10 +277,6 @@ export class KernelPool {
       this.#latest = undefined
     }
   }
-}
-
-function shuttingDown(): BridgeError {
-  return new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
 }
 
 function startsLate(): never {

@@ -1,7 +1,7 @@
 // Starts sandboxes first come first served, and only as many at once as the machine can start without slowing all of
 // them down. Each waiting start is told its place and, once a start was timed, about how long it will take.
 import { availableParallelism } from 'node:os'
-import { BridgeError } from '../../errors.ts'
+import { BridgeError, shuttingDown } from '../../errors.ts'
 
 interface Waiting {
   begin: () => void
@@ -58,7 +58,7 @@ export class StartQueue {
   }
 
   close(): void {
-    for (const { fail } of this.#waiting) fail(new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down'))
+    for (const { fail } of this.#waiting) fail(shuttingDown())
     this.#waiting = []
   }
 

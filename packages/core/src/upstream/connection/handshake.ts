@@ -28,6 +28,8 @@ export interface HandshakeOptions {
   era: Era
   /** Fails where the server answers `initialize` without a protocol version. */
   needsVersion: boolean
+  /** Which revisions to offer, newest first; missing for all. */
+  versions: string[] | undefined
   clientInfo: Implementation
   allowSelf: boolean
   requests: UpstreamRequests
@@ -64,6 +66,7 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
   ])
   const client = new sdk.Client(options.clientInfo, {
     capabilities: { ...capabilitiesFor(requests), ...(isModern && { extensions: TASKS_EXTENSION }) },
+    ...(options.versions && { supportedProtocolVersions: options.versions }),
     versionNegotiation:
       options.era === 'modern'
         ? { mode: { pin: MODERN_REVISION } }

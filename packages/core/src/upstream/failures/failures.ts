@@ -133,24 +133,17 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
     const text = `Server '${server}' failed during ${what}${effect}: ${withQuotedTail(rpc.message, about)}`
     return { error: unreachable(text, { hint: REMOTE_HINT }), isOutage: true }
   }
+  const answered = { answered: true, ...(errors && { session: sessionAfter(error) }) }
   if (rpc?.code === UNREADABLE) {
     const words = redactStart(about.redact, rpc.message, SHOWN_CHARS)
-    return {
-      ...fail('UPSTREAM_PROTOCOL', `returned an invalid response to ${what}${effect}: ${words}`),
-      answered: true,
-      ...(errors && { session: sessionAfter(error) }),
-    }
+    return { ...fail('UPSTREAM_PROTOCOL', `returned an invalid response to ${what}${effect}: ${words}`), ...answered }
   }
   if (rpc) {
     const { text, given } = toldError(rpc, about)
     const named = tool === undefined ? {} : { tool }
     const data = { server, ...named, content: [{ type: 'text', text }], ...(given !== undefined && { data: given }) }
-    return {
-      ...fail('TOOL_FAILED', `refused ${what}: ${text} (${codeOf(rpc)})`, { data }),
-      rpcCode: rpc.code,
-      answered: true,
-      ...(errors && { session: sessionAfter(error) }),
-    }
+    const failure = fail('TOOL_FAILED', `refused ${what}: ${text} (${codeOf(rpc)})`, { data })
+    return { ...failure, rpcCode: rpc.code, ...answered }
   }
   if (isTimeout(error)) {
     const { timeout } = fieldsOf((error as { data?: unknown }).data)
@@ -165,7 +158,7 @@ export function requestFailure(error: unknown, what: string, about: Circumstance
   const sdkCode = sdkCodeOf(error)
   if (sdkCode === 'INVALID_RESULT' || sdkCode === 'UNSUPPORTED_RESULT_TYPE' || error instanceof SyntaxError) {
     const text = `returned an invalid response to ${what}${effect}: ${wordsOf(error, about)}`
-    return { ...fail('UPSTREAM_PROTOCOL', text), answered: true, ...(errors && { session: sessionAfter(error) }) }
+    return { ...fail('UPSTREAM_PROTOCOL', text), ...answered }
   }
   if (sdkCode === 'CAPABILITY_NOT_SUPPORTED') {
     const { method } = (error as { data?: { method?: unknown } }).data ?? {}

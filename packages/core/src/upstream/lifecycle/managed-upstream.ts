@@ -1,7 +1,7 @@
 // One upstream over its whole life: started on first use, shared, stopped when idle, restarted after it exited.
 import { Turns } from '../../util/async/turns.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
-import { BridgeError, type ErrorCode } from '../../errors.ts'
+import { BridgeError, type ErrorCode, shuttingDown } from '../../errors.ts'
 import { untilAborted } from '../../util/async/wait.ts'
 import { type Abortable, signalOf } from '../../util/async/cancellation.ts'
 import { callerOf } from './callers.ts'
@@ -272,7 +272,7 @@ export class ManagedUpstream {
 
   async #connect(signal: Abortable | undefined): Promise<Connection> {
     const { name, trusted } = this.definition
-    if (this.#shutdown.signal.aborted) throw new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
+    if (this.#shutdown.signal.aborted) throw shuttingDown()
     if (signal?.aborted) throw cancelled(name)
     if (trusted === false) {
       throw new BridgeError('PROXY_SERVER_UNAVAILABLE', `Server '${name}' is defined by an untrusted project file`, {

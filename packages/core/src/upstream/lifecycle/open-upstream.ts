@@ -1,6 +1,6 @@
 // Opens a connection with the remembered transport and era, or tries them in turn. A failure leaves nothing.
 import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
-import { BridgeError } from '../../errors.ts'
+import { BridgeError, shuttingDown } from '../../errors.ts'
 import { jailHome, jails } from '../../isolation/jail-part.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type Installation, installs } from '../installs-part.ts'
@@ -40,6 +40,8 @@ interface Approach {
   era: Era
   /** What answers `initialize` without a protocol version may be of the modern era: that is tried first. */
   needsVersion?: boolean
+  /** Those that the server names where it refuses the newest revision of the era. */
+  versions?: string[]
 }
 
 /** How long a remote server may take to say which eras it supports: some older ones never answer that. */
@@ -137,6 +139,8 @@ async function openIn(
         era: 'legacy',
         at: Date.now() - REACHED_MS + DOWN_MS,
       })
+    const versions = failure.refused && !approach.versions ? await namedVersions(failure) : []
+    if (versions.length > 0) left.unshift({ via: approach.via, era: 'legacy', versions })
     if (!failure.refused && !probe?.refused)
       throw new StartFailedError(first.refused && failure.isOutage ? first : failure)
     // It answers by now, as a slow server of the modern era would.
@@ -145,12 +149,14 @@ async function openIn(
   throw new StartFailedError(first!)
 }
 
-function probeLimit(timeoutMs: number): number {
-  return Math.min(PROBE_MS, timeoutMs / 2)
+async function namedVersions({ error: { message } }: Failure): Promise<string[]> {
+  const { LATEST_PROTOCOL_VERSION, SUPPORTED_PROTOCOL_VERSIONS } = await loadSdk()
+  const named = /version/i.test(message) ? message.match(/\b\d{4}-\d\d-\d\d\b/g) : undefined
+  return SUPPORTED_PROTOCOL_VERSIONS.filter((one) => one !== LATEST_PROTOCOL_VERSION && named?.includes(one))
 }
 
-function shuttingDown(): BridgeError {
-  return new BridgeError('SHUTTING_DOWN', 'The bridge is shutting down')
+function probeLimit(timeoutMs: number): number {
+  return Math.min(PROBE_MS, timeoutMs / 2)
 }
 
 function inOrder(type: Via, remembered: Approach | undefined): Approach[] {
@@ -162,7 +168,7 @@ function inOrder(type: Via, remembered: Approach | undefined): Approach[] {
 
 async function attempt(
   options: Opening,
-  { via, era, needsVersion = false }: Approach,
+  { via, era, needsVersion = false, versions }: Approach,
   installation: Installation | undefined,
   limitMs: number,
 ): Promise<{ connection: Connection } | { failure: Failure }> {
@@ -180,6 +186,7 @@ async function attempt(
       link,
       era,
       needsVersion,
+      versions,
       attempt: attempted,
       reports,
       clientInfo: place.clientInfo,

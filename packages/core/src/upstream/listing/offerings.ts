@@ -24,7 +24,8 @@ export async function listResources(
   // Many servers have resources but do not support this method.
   const templates = await listAll(connection, 'resources/templates/list', 'resourceTemplates', signal, onCut).catch(
     (error: unknown) => {
-      if (isUnknownMethod(error)) return []
+      if (BridgeError.isInstance(error) && error.code === 'TOOL_FAILED' && METHOD_NOT_FOUND.test(error.message))
+        return []
       throw error
     },
   )
@@ -78,7 +79,7 @@ export async function readResource(
   if (!connection.capabilities.resources) throw hasNone(server, 'resources')
   const params = { uri, ...(meta && { _meta: meta }) }
   const result = await connection.ask(`the reading of '${uri.slice(0, 200)}'`, 'resources/read', params, signal)
-  const contents = listOf(result.contents, (text) => ({ uri, text }))
+  const contents = listOf(result.contents ?? result.content, (text) => ({ uri, text }))
   if (contents) return { ...result, contents }
   throw new BridgeError('UPSTREAM_PROTOCOL', `Server '${server}' returned a resource without contents`)
 }
@@ -146,10 +147,6 @@ async function listAll(
     cursors.add(next)
     cursor = next
   }
-}
-
-function isUnknownMethod(error: unknown): boolean {
-  return BridgeError.isInstance(error) && error.code === 'TOOL_FAILED' && METHOD_NOT_FOUND.test(error.message)
 }
 
 function hasNone(server: string, what: string): BridgeError {

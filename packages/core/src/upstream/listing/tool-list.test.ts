@@ -52,6 +52,18 @@ it('a tool list is read from every page, without tools that have no name of thei
   })
 })
 
+it('a later page that is refused loses no tool of those before it, and is told of', async () => {
+  const refused = (code: number) => (cursor: string | undefined) =>
+    cursor === undefined
+      ? Promise.resolve({ tools: [{ name: 'a' }], nextCursor: 'b' })
+      : Promise.reject(Object.assign(new Error('Invalid cursor'), { code }))
+  expect(await readToolList('s', refused(-32_602))).toMatchObject({
+    tools: [{ name: 'a' }],
+    skipped: [{ name: '', reason: 'page 2 of the list was refused: Invalid cursor' }],
+  })
+  await expect(readToolList('s', refused(-32_001))).rejects.toThrow('Invalid cursor')
+})
+
 it('a list whose pages all have the tools of the first one ends, whatever cursor each has', async () => {
   let count = 0
   const { tools, isCircular, skipped } = await readToolList('s', () => {

@@ -1,5 +1,5 @@
 // Reads a server's tool list: every page, without strict validation, so that one invalid tool loses no other.
-import { BridgeError } from '../../errors.ts'
+import { BridgeError, messageOf } from '../../errors.ts'
 import { fieldsOf, isNestedDeeperThan, isRecord } from '../../util/json/json.ts'
 import type { LooseResult } from '../connection/sdk.ts'
 import { kindOf } from '../reading/words.ts'
@@ -18,6 +18,8 @@ const MAX_URI_CHARS = 1_000
 /** Of entries that are left out, so many are named. */
 const MAX_SKIPPED = 50
 const MAX_NAME_CHARS = 200
+/** Of a refused cursor. */
+const INVALID_PARAMS = -32_602
 
 export interface ToolList {
   tools: UpstreamTool[]
@@ -53,7 +55,11 @@ export async function readToolList(
   let cursor: string | undefined
   const cursors = new Set<string>()
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const result = await request(cursor)
+    const result = await request(cursor).catch((error: unknown) => {
+      if (page === 0 || fieldsOf(error)['code'] !== INVALID_PARAMS) throw error
+      skip('', `page ${page + 1} of the list was refused: ${messageOf(error)}`)
+      return { tools: [] }
+    })
     const entries = entriesOf(result, 'tools', 'tools/list', server)
     const next = nextCursorOf(result, era)
     // Some proxies lose the cursor: each page is the first one, whatever cursor it brings.

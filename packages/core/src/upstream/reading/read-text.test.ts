@@ -139,10 +139,10 @@ it('the reader takes an object of the server in place of the result of a call fo
     result: { isError: true, structuredContent: { error: 'disk full' } },
   })
   expect(result([1, 2])).toMatchObject({ result: { content: [], structuredContent: [1, 2] } })
-  const text = { content: [{ type: 'text', text: 'got 1' }], isError: true }
-  for (const inside of [{ toolResult: text }, { result: text }])
-    expect(result(inside)).toEqual({ ...reply, result: text })
-  expect(result({ result: { content: text.content }, isError: true })).toEqual({ ...reply, result: text })
+  const failed = { content: [{ type: 'text', text: 'got 1' }], isError: true }
+  for (const inside of [{ toolResult: failed }, { result: failed }])
+    expect(result(inside)).toEqual({ ...reply, result: failed })
+  expect(result({ result: { content: failed.content }, isError: true })).toEqual({ ...reply, result: failed })
   for (const content of ['a', ['a']])
     expect(result({ result: { content } })).toMatchObject({ result: { structuredContent: { result: { content } } } })
   for (const other of [{}, { isError: true }, { _meta: {} }, { task: {} }, { content: [], rows: 3 }])
@@ -168,9 +168,9 @@ it.each<[unknown, object]>([
 ])(
   'the reader takes the isError %j as what it means, and keeps its words',
   (isError, { content, ...expected }: any) => {
-    const text = (one: string) => ({ type: 'text', text: one })
-    const [message] = read(JSON.stringify({ ...reply, result: { content: [text('got 1')], isError } })).messages
-    const result = { ...expected, content: content.map(text), _meta: { 'sandbridge/isError': isError } }
+    const block = (one: string) => ({ type: 'text', text: one })
+    const [message] = read(JSON.stringify({ ...reply, result: { content: [block('got 1')], isError } })).messages
+    const result = { ...expected, content: content.map(block), _meta: { 'sandbridge/isError': isError } }
     expect(message).toEqual({ ...reply, result })
   },
 )
