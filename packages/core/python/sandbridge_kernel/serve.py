@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import sys
@@ -116,6 +117,15 @@ def like(original: Callable[..., Any], wrapper: Callable[..., Any]) -> Any:
     return wrapper
 
 
+def _ask(prompt: object = "", /) -> str:
+    """Python's own takes an interrupt that arrives while it flushes for an error that does not matter."""
+    sys.stdout.write(str(prompt))
+    sys.stdout.flush()
+    if not (line := sys.stdin.readline()):
+        raise EOFError("EOF when reading a line")
+    return line.removesuffix("\n")
+
+
 def ready(channel: Channel) -> None:
     version = ".".join(map(str, sys.version_info[:3]))
     channel.send({"type": "ready", "protocol": frames.PROTOCOL_VERSION, "python": version, "platform": sys.platform})
@@ -155,6 +165,7 @@ def serve_cells(
     install.install_modules()
     json.loads = like(json.loads, values.loads)
     signals.guard(interrupts)
+    builtins.input = like(input, _ask)
     sys.argv = ["sandbridge"]
     if "" not in sys.path:
         sys.path.append("")  # modules that a cell writes; after all others, whose names they may have

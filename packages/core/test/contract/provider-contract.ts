@@ -281,14 +281,18 @@ sorted(module for module in modules if module not in sys.modules)`)
 
     promise('an interrupt stops a loop and keeps the variables', async () => {
       const cells = await shared()
-      await cells.run('import signal\nx = 5')
-      for (const handler of ['signal.default_int_handler', 'lambda *_: None']) {
-        const running = cells.run(
-          `signal.signal(signal.SIGINT, ${handler})\nprint('looping', flush=True)\nwhile True:\n    pass`,
-        )
+      await cells.run('x = 5')
+      for (const loop of [
+        'while True: pass',
+        'import signal\nsignal.signal(signal.SIGINT, lambda *_: None)\nwhile True: pass',
+        // Where Python ignores errors, also that of an interrupt.
+        'while True:\n    try: input()\n    except EOFError: pass',
+        'class D:\n    def __del__(self): sum(range(2000))\nwhile True: D()',
+      ]) {
+        const running = cells.run(`print('looping', flush=True)\n${loop}`)
         await cells.printed('looping')
         cells.kernel.interrupt()
-        expect((await running).status).toBe('interrupted')
+        expect(await running, loop).toMatchObject({ status: 'interrupted' })
       }
       expect((await cells.run('x')).value).toBe('5')
     })

@@ -393,3 +393,8 @@ it('a cell that closes descriptor 0 leaves the next one with an empty stdin', as
   const child = await kernel.run('import subprocess; subprocess.run(["cat"]).returncode')
   expect(child).toMatchObject({ stderr: '', value: { 'text/plain': '0' } })
 })
+
+it('input reads what a cell has put in place of stdin', async ({ kernel }) => {
+  const code = 'import io, sys\nsys.stdin = io.StringIO("Bob\\n42\\nlast")\n[input("Name? "), input(), input(5)]'
+  expect(await kernel.run(code)).toMatchObject({ stdout: 'Name? 5', value: { 'text/plain': "['Bob', '42', 'last']" } })
+})

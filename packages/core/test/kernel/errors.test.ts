@@ -453,6 +453,10 @@ it('an error of a library without a package that it needs names the package and 
   ).toMatch(lacking('no_such_table'))
   expect(await hint('raise ImportError("no-such-html not found, please install it")')).toMatch(lacking('no-such-html'))
   expect(await hint('raise AttributeError("The accessor requires no_such_style")')).toMatch(lacking('no_such_style'))
+  for (const [module, distribution] of Object.entries({ dotenv: 'python-dotenv', sklearn: 'scikit-learn' }))
+    expect(await hint(`raise ModuleNotFoundError("not here", name="${module}")`)).toContain(
+      `packages add ${distribution}\``,
+    )
   for (const code of [
     'from os import no_such_name',
     'raise ImportError("Please install it or python")',

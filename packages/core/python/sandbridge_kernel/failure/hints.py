@@ -18,24 +18,20 @@ if TYPE_CHECKING:
 _MAX_PACKAGES = 15
 _OF_PROCESSES = frozenset(("_multiprocessing", "_posixsubprocess", "_posixshmem"))
 _LOST_FUNCTION = re.compile(r"Can't get attribute .* on <module '__main__'")
-_NOT_INSTALLED = re.compile(
-    r"No module named '?pip\b|\bpip3?: (?:command )?not found|No matching distribution|externally-managed"
-)
+_NOT_INSTALLED = re.compile(r"No module named '?pip\b|\bpip3?: (?:command )?not found|No matching distribution")
 _SPAWNED_HINT = (
     "Processes that are spawned cannot see functions and classes of cells. Fork them: "
     'multiprocessing.get_context("fork").Pool(…), ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")).'
 )
 # Packages whose name differs from that of their module.
-_DISTRIBUTIONS = {
-    "sklearn": "scikit-learn",
-    "PIL": "pillow",
-    "cv2": "opencv-python-headless",
-    "bs4": "beautifulsoup4",
-    "yaml": "pyyaml",
-    "dateutil": "python-dateutil",
-    "skimage": "scikit-image",
-    "docx": "python-docx",
-}
+_DISTRIBUTIONS = dict(
+    pair.split("=")
+    for pair in (
+        "sklearn=scikit-learn PIL=pillow cv2=opencv-python-headless bs4=beautifulsoup4 yaml=pyyaml docx=python-docx "
+        "dateutil=python-dateutil skimage=scikit-image pptx=python-pptx dotenv=python-dotenv fitz=pymupdf jwt=pyjwt "
+        "Crypto=pycryptodome serial=pyserial dns=dnspython faiss=faiss-cpu umap=umap-learn slugify=python-slugify"
+    ).split()
+)
 # In the error of a package without one that it needs for this.
 _WANTED = re.compile(
     r"(?:dependency|install|requires) (?:the )?[`'\"]*((?!(?:it|or|python)\b)[a-z][\w-]+)|([a-z][\w-]+) (?:not found|is not installed)"

@@ -75,13 +75,13 @@ class Interrupts:
                 take_in()
             if nested or (frame is not None and frame.f_code.co_filename.startswith(_NEVER_IN)):
                 if self.is_pending:
-                    self._put_off()
+                    self.put_off()
                 return
         finally:
             self._handling = nested
         self.check()
 
-    def _put_off(self) -> None:
+    def put_off(self) -> None:
         if self.put_back:
             # Not at the same place of the code each time: a loop in it could repeat with the same period.
             self._phase = (self._phase + 1) % _PHASES

@@ -6,6 +6,7 @@ them."""
 from __future__ import annotations
 
 import signal
+import sys
 from _thread import get_ident
 from functools import wraps
 from typing import TYPE_CHECKING
@@ -42,6 +43,16 @@ def guard(interrupts: Interrupts) -> None:
         _real_signal(number, _own[number])
     if interrupts.put_back:
         _real_signal(_OF_BRIDGE, interrupt)
+
+    def tell_ignored(told: sys.UnraisableHookArgs) -> None:
+        """An interrupt that arrived where Python ignores errors, such as a `__del__`, comes again."""
+        if told.exc_type is KeyboardInterrupt:
+            interrupts.request()
+            interrupts.put_off()
+        else:
+            tell_others(told)
+
+    tell_others, sys.unraisablehook = sys.unraisablehook, tell_ignored
 
     @wraps(_real_signal)
     def set_handler(signalnum: int, handler: Any, /) -> Any:

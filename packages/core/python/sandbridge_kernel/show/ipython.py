@@ -305,9 +305,8 @@ def _wave(samples: Any, rate: int) -> bytes:
         file.setnchannels(len(channels))
         file.setsampwidth(2)
         file.setframerate(rate)
-        file.writeframes(
-            array("h", [int(one / loudest * 32767) for frame in zip(*channels) for one in frame]).tobytes()
-        )
+        sound = array("h", [int(one / loudest * 32767) for frame in zip(*channels) for one in frame])
+        file.writeframes(sound.tobytes())
     return stream.getvalue()
 
 

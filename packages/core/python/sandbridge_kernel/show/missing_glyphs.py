@@ -66,6 +66,5 @@ def _told(script: tuple[str, str, str], characters: str, fonts: str) -> str:
         if package
         else "No package adds a font for it: write it in another way, such as in Latin letters."
     )
-    return (
-        f"A chart has {what} ({shown}) that its font{f' ({fonts})' if fonts else ''} lacks, so it shows boxes. {remedy}"
-    )
+    font = f"font ({fonts})" if fonts else "font"
+    return f"A chart has {what} ({shown}) that its {font} lacks, so it shows boxes. {remedy}"

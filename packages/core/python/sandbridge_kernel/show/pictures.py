@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from binascii import a2b_base64
+from contextlib import suppress
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_MAX_UNSCALED_SIDE = (
-    8000  # pixels, without Pillow; models refuse a larger image together with everything in the same message
-)
+# Pixels, without Pillow; models refuse a larger image together with everything in the same message.
+_MAX_UNSCALED_SIDE = 8000
 _MAX_DECODED = 40_000_000  # pixels: a small file may decode to more than fits into the sandbox's memory
 _MAX_NOTES = 20
 
@@ -53,10 +53,8 @@ def fitting(mime: str, data: str) -> tuple[str, str | None]:
     if len(data) <= MAX_BASE64 and (size is None or max(size) <= MAX_SIDE):
         return mime, data
     if size is None or size[0] * size[1] <= _MAX_DECODED:
-        try:
+        with suppress(Exception):  # no Pillow, or an unsupported image
             return "image/png", _scaled_png(content)
-        except Exception:  # no Pillow, or an unsupported image
-            pass
     if size is not None and max(size) > _MAX_UNSCALED_SIDE:
         _note(mime, size, f"at most {_MAX_UNSCALED_SIDE:,} a side can be")
         return mime, None
@@ -72,21 +70,19 @@ def notes() -> list[str]:
 
 def _note(what: str, size: tuple[int, int], most: str) -> None:
     if len(_notes) < _MAX_NOTES:
-        _notes[f"An image ({what}) is not shown: it has {size[0]:,} × {size[1]:,} pixels, {most}; make it smaller."] = (
-            True
-        )
+        said = f"An image ({what}) is not shown: it has {size[0]:,} × {size[1]:,} pixels, {most}; make it smaller."
+        _notes[said] = True
 
 
 def _pillow_bundle(image: Any) -> dict[str, Any]:
-    plain = f"<image, {image.mode}, {image.width} × {image.height} pixels>"
+    data = {"text/plain": f"<image, {image.mode}, {image.width} × {image.height} pixels>"}
     # An image opened from a file is decoded at its first use.
     if getattr(image, "tile", None) and image.width * image.height > _MAX_DECODED:
         _note("Pillow", image.size, f"at most {_MAX_DECODED // 1_000_000} million are decoded to be shown")
-        return {"text/plain": plain}
-    try:
-        return {"text/plain": plain, "image/png": _image_png(image)}
-    except Exception:  # an empty or broken image has no picture
-        return {"text/plain": plain}
+        return data
+    with suppress(Exception):  # an empty or broken image has no picture
+        data["image/png"] = _image_png(image)
+    return data
 
 
 def _scaled_png(content: bytes) -> str:

@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from .figures import is_a
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -19,12 +21,12 @@ _OUTLINE_COLUMNS = 12
 
 def table(value: Any) -> dict[str, Any] | None:
     """Returns the MIME bundle of a data frame; None for any other value."""
-    if _is_frame(value, "pandas"):
+    if is_a(value, "pandas", "DataFrame"):
         options = _pandas_options(sys.modules["pandas"])
         text = value.to_string(**options, show_dimensions=False)
         hides_shape = _given(sys.modules["pandas"], "display.show_dimensions") == (False,)
         cut = _cut(value.shape, options["max_rows"], options["max_cols"])
-    elif _is_frame(value, "polars"):
+    elif is_a(value, "polars", "DataFrame"):
         options = _polars_options(len(value))
         plain = {"tbl_formatting": "NOTHING", "tbl_hide_dataframe_shape": True, "tbl_width_chars": _WIDTH}
         hides_shape = os.environ.get("POLARS_FMT_TABLE_HIDE_DATAFRAME_SHAPE_INFORMATION") == "1"
@@ -97,14 +99,8 @@ _USUAL = {
 
 def _cut(shape: tuple[int, int], rows: int, columns: int) -> str:
     """Says that our own limit cut a table which the options do not cut."""
-    found = [
-        f"{most:,} {what}"
-        for size, shown, most, what in (
-            (shape[0], rows, _MOST_ROWS, "rows"),
-            (shape[1], columns, _MOST_COLUMNS, "columns"),
-        )
-        if size > shown == most
-    ]
+    sides = (shape[0], rows, _MOST_ROWS, "rows"), (shape[1], columns, _MOST_COLUMNS, "columns")
+    found = [f"{most:,} {what}" for size, shown, most, what in sides if size > shown == most]
     return f"; at most {' and '.join(found)} of a table are shown" if found else ""
 
 
@@ -122,16 +118,11 @@ def outline(value: Any) -> str | None:
 
 def records(value: Any) -> str | None:
     """Returns a data frame as JSON records; None for other values, and for a long one."""
-    if _is_frame(value, "pandas") and len(value) <= _JSON_ROWS:
+    if is_a(value, "pandas", "DataFrame") and len(value) <= _JSON_ROWS:
         return str(value.to_json(orient="records", date_format="iso", default_handler=str))
-    if _is_frame(value, "polars") and len(value) <= _JSON_ROWS:
+    if is_a(value, "polars", "DataFrame") and len(value) <= _JSON_ROWS:
         return str(value.write_json())
     return None
-
-
-def _is_frame(value: Any, library: str) -> bool:
-    frame = _class(library, "DataFrame")
-    return isinstance(frame, type) and isinstance(value, frame)
 
 
 def _class(library: str, name: str) -> Any:
