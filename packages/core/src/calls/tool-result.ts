@@ -69,7 +69,7 @@ export function resultForSandbox(
   return reply
 }
 
-const KNOWN = new Set(['content', 'structuredContent', 'isError', '_meta', 'resultType'])
+const KNOWN = new Set(['content', 'structuredContent', 'isError', '_meta', 'resultType', 'ttlMs', 'cacheScope'])
 
 /** Fields of a result that the specification does not have. */
 function othersOf(result: ToolResult): Record<string, unknown> {

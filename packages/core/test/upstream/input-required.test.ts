@@ -20,7 +20,8 @@ async function asking(method: keyof typeof PARAMS, requests: UpstreamRequests) {
     if (called === 'server/discover') reply({ supportedVersions: ['2026-07-28'], capabilities: { tools: {} } })
     else if (params.inputResponses === undefined)
       reply({ resultType: 'input_required', inputRequests: { q: { method, params: PARAMS[method] } } })
-    else reply({ content: [{ type: 'text', text: JSON.stringify(params.inputResponses.q) }] })
+    // Some servers write null for what is missing.
+    else reply({ resultType: null, content: [{ type: 'text', text: JSON.stringify(params.inputResponses.q) }] })
   })
   return open([remote('asks', `${url}/mcp`)], { requests: () => requests })
 }

@@ -100,6 +100,8 @@ it('the result of server/discover is read alike, and without versions it stays a
     capabilities: { tools: {} },
     resultType: 'complete',
   })
+  const snake = { supported_versions: ['2026-07-28'], capabilities: {} }
+  expect(discoverResult(snake, () => {})).toMatchObject({ supportedVersions: ['2026-07-28'] })
   const other = { ok: true }
   expect(discoverResult(other, () => {})).toBe(other)
 })

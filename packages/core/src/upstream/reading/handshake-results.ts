@@ -36,7 +36,7 @@ function versionOf(value: unknown): string | undefined {
 
 export function discoverResult(given: Fields, onDropped: OnDropped): Fields {
   const say = (what: string): void => onDropped(`${what} of server/discover`)
-  const { supportedVersions, resultType, ...rest } = given
+  const { supported_versions: named, supportedVersions = named, resultType, ...rest } = given
   // Not a word about versions: the caller finds that the server is of another era.
   if (supportedVersions === undefined || supportedVersions === null) return given
   return {

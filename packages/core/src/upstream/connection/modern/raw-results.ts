@@ -34,10 +34,10 @@ function stubResult(message: JSONRPCMessage, methods: Map<string | number, strin
   if (method === undefined) return
   methods.delete(message.id)
   if (!('result' in message)) return
-  // A missing type means "complete" (MCP 2026-07-28, SEP-2322).
-  const { resultType = 'complete', ...result } = message.result ?? {}
+  const { resultType, ...result } = message.result ?? {}
   // The package refuses unknown result types, so a task's type is kept inside RAW.
   const isTask = method === 'tools/call' && isTaskHandle(message.result)
-  if (resultType !== 'complete' && !isTask) return
+  // A missing type means "complete" (MCP 2026-07-28, SEP-2322).
+  if ((resultType ?? 'complete') !== 'complete' && !isTask) return
   message.result = { resultType: 'complete', ...STUBS[method], [RAW]: isTask ? message.result : result }
 }
