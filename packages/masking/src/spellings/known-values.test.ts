@@ -117,6 +117,44 @@ describe('a value that a server returned', () => {
     expect(masker().maskedNow(shown)).toContain(MAIL.slice(0, 9))
   })
 
+  it.each([
+    ['between lines of a table', `| ${MAIL.slice(0, 20)} | ${IBAN.slice(0, 12)} | 12 |`, '| [EMAIL] | [IBAN] | 12 |'],
+    ['at the end of a line', `key   ${KEY.slice(0, 20)}\nnext`, 'key   [SECRET]\nnext'],
+    ['before blanks', `${PASSWORD.slice(0, -1)}  ${CARD.slice(0, 14)}  12`, '[SECRET]  [CARD]  12'],
+  ])('is masked where a column cuts it without a sign: %s', (_where, shown, masked) => {
+    const one = masker()
+    one.returned(RECORD)
+    expect(one.maskedNow(shown)).toBe(masked)
+    expect(masker().maskedNow(shown)).not.toBe(masked)
+  })
+
+  it('is not taken for what only begins like it', () => {
+    const one = masker()
+    one.returned({ mail: MAIL, password: 'production-pass-1', card: CARD, key: PASSWORD })
+    for (const shown of [
+      'quill.vantrue',
+      'production',
+      '4111 1111',
+      `${PASSWORD.slice(0, 9)}other`,
+      PASSWORD.slice(0, 7),
+    ])
+      expect(one.maskedNow(`of ${shown} here`)).toBe(`of ${shown} here`)
+    expect(one.maskedNow('of 4111 1111 2222 here')).toBe('of 4111 1111 2222 here')
+  })
+
+  it('is masked without its name if it is a short password with a digit, as a word of its own', () => {
+    const one = masker()
+    one.returned({
+      a: { password: 'k9Qx2' },
+      b: { password: 'zb4Wq7!' },
+      c: { password: 'must!' },
+      d: { pin: '48291' },
+    })
+    expect(one.maskedNow("k9Qx2 ('b', 'zb4Wq7!') _k9Qx2_")).toBe("[SECRET_1] ('b', '[SECRET_2]') _[SECRET_1]_")
+    for (const shown of ['ak9Qx2', 'k9Qx22', 'you must!', '48291']) expect(one.maskedNow(shown)).toBe(shown)
+    expect(masker().maskedNow('k9Qx2')).toBe('k9Qx2')
+  })
+
   it('is not taken for another one that differs by a sign only', () => {
     const one = masker()
     one.returned({ mail: "o'neil@corp.example", phone: PHONE })

@@ -20,7 +20,9 @@ const MAX_CUT_CHARS = 128
 const NUMBERS = 1 << 16
 /** A word that stands where secrets do, such as `password: required`, is none elsewhere. */
 const isLikeWord = (text: string): boolean =>
-  text.length < 8 || !(NO_WORD.test(text) || /^[A-Z\d]{16}|\S\s+\S/.test(text))
+  !(text.length < MIN_FORM_CHARS ? SHORT_SECRET : NO_WORD).test(text) && !/^[A-Z\d]{16}|^(?=.{8})\S+\s+\S/.test(text)
+/** It is looked for as a word of its own. */
+const SHORT_SECRET = /^(?=.*\p{L}).*\d/u
 const isSecretLabel = (label: string): boolean => label.startsWith('SECRET')
 /** Numbers, which every program groups in another way. */
 const isNumberLabel = (label: string): boolean => /^(?:CARD|IBAN|PHONE)/.test(label)
@@ -144,8 +146,12 @@ export class KnownValues {
       ...one,
       value: undefined,
     }))
-    const parts = own.filter(({ isWhole }) => !isWhole)
-    const more = [...parts, ...spelled, ...grouped].filter((one) => !places.isCovered(one) && places.take(one))
+    const parts = own.filter(({ isWhole, isCut }) => !isWhole && !isCut)
+    // A beginning last: it may be of a value that goes on in another line.
+    const begun = own.filter(({ isCut }) => isCut)
+    const more = [...parts, ...spelled, ...grouped, ...begun].filter(
+      (one) => !places.isCovered(one) && places.take(one),
+    )
     return [...whole, ...cut, ...more, ...others.filter(isFree)]
   }
 
@@ -163,8 +169,29 @@ export class KnownValues {
   }
 
   #beginningWith(text: string): string | undefined {
+    const [, next] = this.#around(text)
+    return next?.startsWith(text) ? next : undefined
+  }
+
+  /** The beginning of a value at a word's start, as a column of a fixed width cuts it: what follows is no word. */
+  #cutAt(text: string, at: number): (Match & { isWhole: boolean }) | undefined {
+    if (IN_WORD.test(text[at - 1] ?? '')) return undefined
+    const given = text.slice(at, at + MAX_CUT_CHARS)
+    for (const value of this.#around(given)) {
+      let length = 0
+      while (length < given.length && value?.[length] === given[length]) length += 1
+      if (value === undefined || length === value.length || IN_WORD.test(given[length] ?? '')) continue
+      const shown = given.slice(0, length).trimEnd()
+      const { label } = this.#forms.get(value)!
+      if (isTelling(shown, label)) return { start: at, end: at + shown.length, label, isCut: true, isWhole: false }
+    }
+    return undefined
+  }
+
+  /** The values before and after a text in order, of those that begin alike. */
+  #around(text: string): (string | undefined)[] {
     const known = this.#byHead.get(text.slice(0, HEAD_CHARS))
-    if (!known) return undefined
+    if (!known) return []
     if (!known.isSorted) known.values.sort()
     known.isSorted = true
     let [low, high] = [0, known.values.length]
@@ -173,7 +200,7 @@ export class KnownValues {
       if (known.values[middle]! < text) low = middle + 1
       else high = middle
     }
-    return known.values[low]?.startsWith(text) ? known.values[low] : undefined
+    return [known.values[low - 1], known.values[low]]
   }
 
   /** @param views each of the text of the next, the last one of `text` */
@@ -199,17 +226,22 @@ export class KnownValues {
           (Math.imul(number, 31) + text.charCodeAt(read + HEAD_CHARS) - Math.imul(text.charCodeAt(read), LEAVES)) &
           0xff_ff
       if (this.#heads[number] === 0) continue
+      const from = at
       const lengths = this.#lengths.get(text.slice(at, at + HEAD_CHARS)) ?? []
       for (const length of lengths) {
         const form = text.slice(at, at + length)
         const label = this.#forms.get(form)?.label
-        const isWhole = label !== undefined && (isSecretLabel(label) || isApart(form, text, at, isGap))
+        if (label === undefined) continue
+        const isSecret = isSecretLabel(label)
+        const isWhole = isSecret ? length >= MIN_FORM_CHARS || isWord(text, at, length) : isApart(form, text, at, isGap)
         // Half a number is another number. What follows a name may be another value.
-        if (label === undefined || (!isWhole && DIGIT.test(form.at(-1)!))) continue
+        if (!isWhole && (isSecret || DIGIT.test(form.at(-1)!))) continue
         yield { start: at, end: at + length, label, isWhole }
         at += length - 1
         break
       }
+      const cut = isGap || at > from ? undefined : this.#cutAt(text, at)
+      if (cut) yield cut
     }
   }
 }
@@ -258,6 +290,20 @@ function isApart(form: string, text: string, at: number, isGap: Gap = () => fals
   return !goesOn || isGap(end)
 }
 
+/** Whether no letter or digit is beside it. */
+const isWord = (text: string, at: number, length: number): boolean =>
+  !IN_WORD.test(text[at - 1] ?? '') && !IN_WORD.test(text[at + length] ?? '')
+
+/** Whether the beginning of a value is certainly of it, and more than one may say. */
+function isTelling(shown: string, label: string): boolean {
+  if (shown.length < MIN_FORM_CHARS) return false
+  if (isSecretLabel(label)) return NO_WORD.test(shown)
+  return isNumberLabel(label)
+    ? shown.replaceAll(/\D/g, '').length >= MIN_FORM_CHARS
+    : /^EMAIL/.test(label) && /@./.test(shown)
+}
+
+const IN_WORD = /[\p{L}\p{N}]/u
 const MAX_ZEROS = 64
 const ZEROS = /0*$/
 const DIGIT = /\d/
