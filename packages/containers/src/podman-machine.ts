@@ -5,12 +5,6 @@ import { parseJson } from '@sandbridge/core/util/json/json.ts'
 
 type RunCommand = (command: string, args: readonly string[], options?: { timeoutMs?: number }) => Promise<CommandResult>
 
-interface Machine {
-  Name?: string
-  Default?: boolean
-  Running?: boolean
-}
-
 const START_TIMEOUT_MS = 180_000
 
 /**
@@ -43,7 +37,7 @@ export async function startPodmanMachine(
   }
 }
 
-function parseMachines(json: string): Machine[] {
+function parseMachines(json: string): { Name?: string; Default?: boolean; Running?: boolean }[] {
   const value = parseJson(json)
   return Array.isArray(value) ? value : []
 }

@@ -1,6 +1,6 @@
 // Puts tokens in place of personal data on its way to the model, and back on the way from it. One a session. Pure.
-import { setImmediate } from 'node:timers/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
+import { pauses } from '@sandbridge/core/util/async'
 import type { OtherLanguage } from '@sandbridge/core/config/settings'
 import { floatsOf, inOrder, keepFloats } from '@sandbridge/core/util/json'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
@@ -17,8 +17,6 @@ const TOKEN = /\[[A-Z][A-Z0-9_]{0,31}_\d{1,6}\]/g
 const MAX_TOKEN_CHARS = 48
 /** Most passes over the work: masking a text may reveal or build another text to search. */
 const MAX_ROUNDS = 8
-/** After this long, others get their turn. */
-const MAX_TURN_MS = 20
 /** Values that cannot change a program where they stand in a literal, by its language. */
 const PLAIN_IN_SOURCE: Record<OtherLanguage | 'python', RegExp> = {
   python: /^[^'"\\{}\r\n\0]*$/,
@@ -214,12 +212,7 @@ export class Masker {
 
 /** Repeats a step while it returns true; others get their turn in between. */
 async function inTurns(step: () => boolean): Promise<void> {
-  let began = performance.now()
-  while (step()) {
-    if (performance.now() - began < MAX_TURN_MS) continue
-    await setImmediate()
-    began = performance.now()
-  }
+  for (const pause = pauses(); step();) await pause()
 }
 
 /** Returns the tokens of a masked text that its original does not hold: those that masking it put there. */

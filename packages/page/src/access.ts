@@ -5,11 +5,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
-interface Pass {
-  cookie: string
-  key: string
-}
-
 const KEY_HEADER = 'x-sandbridge-key'
 const LINK_MS = 10 * 60_000
 const PASS_MS = 24 * 60 * 60_000
@@ -39,7 +34,7 @@ export class Access {
   }
 
   /** Undefined for a used, expired or unknown link. */
-  redeem(link: string): Pass | undefined {
+  redeem(link: string): { cookie: string; key: string } | undefined {
     const end = this.#links.get(link)
     this.#links.delete(link)
     if (end === undefined || end <= this.#now()) return undefined

@@ -212,13 +212,8 @@ function sendPage(response: ServerResponse, status: number, html: string): void 
   response.end(html)
 }
 
-interface PageFile {
-  type: string
-  bytes: Buffer
-}
-
 /** By URL path: `index.html`, `assets/….js`. @throws BridgeError CONFIG_INVALID when the page was not built */
-function readPageFiles(): ReadonlyMap<string, PageFile> {
+function readPageFiles(): ReadonlyMap<string, { type: string; bytes: Buffer }> {
   const folder = path.join(PACKAGE_ROOT, 'dist', 'web')
   if (!existsSync(folder))
     throw new BridgeError('CONFIG_INVALID', `The page is missing: ${folder}. Run \`npm run build\`.`)

@@ -16,14 +16,9 @@ interface Reply {
   owner?: string
 }
 
-interface Link {
-  question: KeptQuestion
-  owner?: string
-}
-
 export class QuestionLinks {
   readonly #stateDir: string
-  readonly #links = new Map<string, Link>()
+  readonly #links = new Map<string, { question: KeptQuestion; owner?: string }>()
   readonly #forms = new Map<string, KeptQuestion>()
 
   constructor(stateDir: string) {

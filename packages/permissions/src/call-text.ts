@@ -61,7 +61,7 @@ function collect(value: unknown, { path, rank }: Omit<Shown, 'text'>, into: Show
     if (left < 0) break
     const step = Array.isArray(value)
       ? { path: `${path}[${key}]`, rank }
-      : { path: `${path}${path && '.'}${shownName(key)}`, rank: Math.min(rank, rankOf(key)) }
+      : { path: `${path}${path && '.'}${quotedUnless(PLAIN_NAME, key)}`, rank: Math.min(rank, rankOf(key)) }
     left = collect(inner, step, into, left)
   }
   return left
@@ -70,10 +70,6 @@ function collect(value: unknown, { path, rank }: Omit<Shown, 'text'>, into: Show
 /** On one line, without anything that hides text. */
 export function visibleBlanks(text: string): string {
   return withVisibleBlanks(text, MAX_SPACES)
-}
-
-function shownName(name: string): string {
-  return quotedUnless(PLAIN_NAME, name)
 }
 
 export function quotedUnless(plain: RegExp, name: string): string {

@@ -32,17 +32,14 @@ export const claudeCode: Reader = {
     const project = projectOf(document, place)
     const off = valueAt(project, 'disabledMcpServers')
     const map = (raw: ConfigObject, name: string): ServerEntry => ({
-      ...toEntry(raw),
+      ...raw,
+      oauth: withCallback(raw['oauth'], (port) => port && `http://localhost:${port}/callback`),
       ...(Array.isArray(off) && off.includes(name) && { disabled: true }),
     })
     const local = entriesOf(valueAt(project, 'mcpServers'), SYNTAX, map)
     const user = entriesOf(valueAt(document, 'mcpServers'), SYNTAX, map)
     return local === undefined && user === undefined ? undefined : [...(local ?? []), ...(user ?? [])]
   },
-}
-
-function toEntry(raw: ConfigObject): ServerEntry {
-  return { ...raw, oauth: withCallback(raw['oauth'], (port) => port && `http://localhost:${port}/callback`) }
 }
 
 /** What holds for the current directory only. On Windows, its key may use the other slash. */

@@ -4,11 +4,7 @@ import { Part } from '../util/part.ts'
 import type { Subscriber } from './events/event-stream.ts'
 
 /** Without it, costs are not counted. */
-export const dailyCosts = new Part<CostsPart>('the count of costs')
-
-interface CostsPart {
-  createCostCounter: (options: CostsOptions) => Subscriber
-}
+export const dailyCosts = new Part<{ createCostCounter: (options: CostsOptions) => Subscriber }>('the count of costs')
 
 export interface CostsOptions {
   /** Returns the current tokens in the definitions of all tools. */

@@ -23,7 +23,7 @@ export interface HttpFlags {
 
 /** Tokens named after a person or a program. */
 export interface NamedTokens {
-  list(): Promise<Record<string, NamedToken>>
+  list(): Promise<Record<string, { created: string; expires?: string | undefined }>>
   /**
    * @returns the token, which cannot be read again
    * @throws BridgeError CONFIG_INVALID for an invalid name and for a name that already has a token
@@ -31,9 +31,4 @@ export interface NamedTokens {
   create(name: string, expires?: Date): Promise<string>
   /** @throws BridgeError CONFIG_INVALID when no token has this name */
   revoke(name: string): Promise<void>
-}
-
-interface NamedToken {
-  created: string
-  expires?: string | undefined
 }

@@ -2,15 +2,10 @@
 // until it has arrived. Lines that a connection loses are sent again over the next one; the sandbox drops duplicates.
 import { crc32 } from 'node:zlib'
 
-interface Line {
-  number: number
-  bytes: Buffer
-}
-
 export class SentLines {
   readonly #generation: number
   #last = 0
-  #held: Line[] = []
+  #held: { number: number; bytes: Buffer }[] = []
   #heldBytes = 0
 
   constructor(generation: number) {

@@ -148,8 +148,7 @@ export class KnownValues {
     }))
     const parts = own.filter(({ isWhole, isCut }) => !isWhole && !isCut)
     // A beginning last: it may be of a value that goes on in another line.
-    const begun = own.filter(({ isCut }) => isCut)
-    const more = [...parts, ...spelled, ...grouped, ...begun].filter(
+    const more = [...parts, ...spelled, ...grouped, ...own.filter(({ isCut }) => isCut)].filter(
       (one) => !places.isCovered(one) && places.take(one),
     )
     return [...whole, ...cut, ...more, ...others.filter(isFree)]
@@ -296,11 +295,9 @@ const isWord = (text: string, at: number, length: number): boolean =>
 
 /** Whether the beginning of a value is certainly of it, and more than one may say. */
 function isTelling(shown: string, label: string): boolean {
-  if (shown.length < MIN_FORM_CHARS) return false
-  if (isSecretLabel(label)) return NO_WORD.test(shown)
-  return isNumberLabel(label)
-    ? shown.replaceAll(/\D/g, '').length >= MIN_FORM_CHARS
-    : /^EMAIL/.test(label) && /@./.test(shown)
+  const ofNumber = isNumberLabel(label) ? /(?:\d\D*){8}/ : /^$/
+  const telling = isSecretLabel(label) ? NO_WORD : label.startsWith('EMAIL') ? /@./ : ofNumber
+  return shown.length >= MIN_FORM_CHARS && telling.test(shown)
 }
 
 const IN_WORD = /[\p{L}\p{N}]/u

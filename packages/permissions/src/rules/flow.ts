@@ -53,15 +53,9 @@ const MAX_LEAVES = 10_000
 /** Methods that change nothing and send their server whatever they name. */
 const CARRYING = new Set(['read_resource', 'get_prompt'])
 
-interface JudgedCall {
-  server: string
-  tool: string
-  args: Readonly<Record<string, unknown>>
-}
-
 /** @returns undefined when the flow of the call is not risky */
 export function flowReason(
-  { server: receiver, tool, args }: JudgedCall,
+  { server: receiver, tool, args }: { server: string; tool: string; args: Readonly<Record<string, unknown>> },
   isReadOnly: boolean,
   facts: FlowFacts,
 ): FlowReason | undefined {

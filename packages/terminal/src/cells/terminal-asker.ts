@@ -7,11 +7,6 @@ import { forgetTyped, hasTerminal, pickOne, whileAsking } from '@sandbridge/comm
 import type { Terminal } from '@sandbridge/core/cli/terminal'
 import type { ProgressBar } from '@sandbridge/commands/progress-bar.ts'
 
-interface Choice {
-  field: string
-  words: string[]
-}
-
 export function terminalAsker(bar: ProgressBar, timeLimit: TimeLimit | undefined, terminal: Terminal): Asker {
   return {
     canAnswer: (question) => hasTerminal(terminal) && choiceOf(question) !== undefined,
@@ -36,7 +31,7 @@ export function terminalAsker(bar: ProgressBar, timeLimit: TimeLimit | undefined
 }
 
 /** The choice of a form with a single field. */
-function choiceOf({ method, params }: Question): Choice | undefined {
+function choiceOf({ method, params }: Question): { field: string; words: string[] } | undefined {
   const form = params['requestedSchema']
   if (method !== 'elicitation/create' || params['mode'] !== 'form' || !isRecord(form)) return undefined
   const [[field, schema] = [], ...others] = Object.entries(isRecord(form['properties']) ? form['properties'] : {})

@@ -13,13 +13,8 @@ export class BundleError extends Error {
   override readonly name = 'BundleError'
 }
 
-interface BundleEntry {
-  name: string
-  data: Buffer
-}
-
 /** @param maxBytes largest entry @throws BundleError, and what node:fs throws */
-export async function* bundleEntries(file: string, maxBytes: number): AsyncGenerator<BundleEntry> {
+export async function* bundleEntries(file: string, maxBytes: number): AsyncGenerator<{ name: string; data: Buffer }> {
   const names = new Set<string>()
   const check = (name: string, isPlain: boolean): void => {
     const shown = JSON.stringify(name.slice(0, 100))

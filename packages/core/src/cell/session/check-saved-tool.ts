@@ -55,16 +55,11 @@ export async function findProblems(
   }
 }
 
-interface Problem {
-  text: string
-  ended: boolean
-}
-
 async function problemIn(
   kernel: Kernel,
   store: SavedToolStore,
   content: SavedToolContent,
-): Promise<Problem | undefined> {
+): Promise<{ text: string; ended: boolean } | undefined> {
   const timer = setTimeout(() => void kernel.dispose(), CHECK_TIMEOUT_MS)
   try {
     const done = await kernel.run({

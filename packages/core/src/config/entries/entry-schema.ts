@@ -165,7 +165,7 @@ function build() {
     scope,
     scopes: list,
     callbackPort,
-    redirectUri = callbackAt(callbackPort),
+    redirectUri = callbackPort ? `http://127.0.0.1:${callbackPort}/callback` : undefined,
     ...named
   }: SignIn) => ({
     ...named,
@@ -220,10 +220,6 @@ export function serversJsonSchema(): object {
 
 function scopeOf({ scope, scopes }: { scope?: string | undefined; scopes?: string[] | undefined }): string | undefined {
   return (scopes?.join(' ') ?? scope)?.trim() || undefined
-}
-
-function callbackAt(port: number | null | undefined): string | undefined {
-  return port ? `http://127.0.0.1:${port}/callback` : undefined
 }
 
 const orMissing = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)

@@ -78,7 +78,8 @@ class Failures {
 
   add({ name }: Provider, verdict: string, reason: string, error: unknown): void {
     this.#known = { ...this.known(), [name]: { verdict, reason } }
-    if (isLasting(error)) this.#memory.keep(this.#known)
+    // Otherwise the machine may only have been busy.
+    if ((error as { code?: unknown }).code !== 'SANDBOX_START_TIMEOUT') this.#memory.keep(this.#known)
   }
 }
 
@@ -89,9 +90,4 @@ function failuresOf(settings: Settings): MachineMemory<FailedTrials> {
 /** Settings that determine whether a provider works. */
 function decisive({ image, mount, packages, hostPackages, forkServer, ociRuntime, containerUser }: Settings): unknown {
   return { image, mount, packages, hostPackages, forkServer, ociRuntime, containerUser }
-}
-
-/** False for a machine that may only have been busy. */
-function isLasting(error: unknown): boolean {
-  return (error as { code?: unknown }).code !== 'SANDBOX_START_TIMEOUT'
 }

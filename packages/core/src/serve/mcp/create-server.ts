@@ -58,11 +58,6 @@ const CAPABILITIES_RESOURCE = {
 /** Tools in an error about one that is unknown. */
 const MAX_NAMED = 20
 
-interface Lateness {
-  afterMs: number
-  answer: (run: OpenRun) => CallToolResult | Promise<CallToolResult>
-}
-
 export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
   const { languages, outputMode } = parts.settings
@@ -269,7 +264,7 @@ export function createServer(parts: ServerParts): Server {
     session: string | undefined,
     quirks: ClientQuirks,
     wantsTask: boolean,
-  ): Lateness {
+  ): { afterMs: number; answer: (run: OpenRun) => CallToolResult | Promise<CallToolResult> } {
     const { _meta: meta, envelope } = context.mcpReq
     const hears = meta?.progressToken !== undefined
     const afterMs = session === undefined || hears || quirks.waits ? Infinity : runs.patienceMs

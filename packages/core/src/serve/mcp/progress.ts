@@ -13,14 +13,8 @@ const MAX_CHARS = 1_000
 /** The value must rise with each notification. This step is too small to show beside the cell's own numbers. */
 const STEP = 0.001
 
-interface Notification {
-  progress: number
-  total?: number
-  message?: string
-}
-
 export class ProgressReporter {
-  #send: ((notification: Notification) => Promise<void>) | undefined
+  #send: ((notification: { progress: number; total?: number; message?: string }) => Promise<void>) | undefined
   #token: string | number | undefined
   #timer: NodeJS.Timeout | undefined
   #heartbeat: NodeJS.Timeout | undefined

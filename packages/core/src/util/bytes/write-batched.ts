@@ -3,16 +3,10 @@ import type { Writable } from 'node:stream'
 
 type Done = (error?: Error | null) => void
 
-interface Batch {
-  length: number
-  chunks: (string | Buffer)[]
-  waiting: Done[]
-}
-
 /** Longer data is written directly: copying it would cost more than it saves. */
 const COPIED_LENGTH = 16 * 1024
 
-const batches = new WeakMap<Writable, Batch>()
+const batches = new WeakMap<Writable, { length: number; chunks: (string | Buffer)[]; waiting: Done[] }>()
 
 /** Write data. Everything written to a stream in one turn of the event loop becomes one system call. */
 export function writeBatched(stream: Writable, data: string | Buffer, done?: Done): void {

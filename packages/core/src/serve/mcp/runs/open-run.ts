@@ -13,11 +13,6 @@ import { ProgressReporter } from '../progress.ts'
 /** Sends a question to an older client; the signal withdraws it. */
 export type SendQuestion = (question: Question, signal: AbortSignal) => Promise<Record<string, unknown>>
 
-interface OpenQuestion {
-  question: Question
-  answer: (answer: Record<string, unknown>) => void
-}
-
 /** What a call returns: its result, or questions with the state that the client sends back. */
 export type RunEvent = { result: CallToolResult } | { questions: InputRequests; state: string }
 
@@ -37,7 +32,7 @@ export class OpenRun implements Asker {
   readonly #capabilities: ClientCapabilities
   readonly #send: SendQuestion | undefined
   readonly #cancelled = new AbortController()
-  readonly #open = new Map<string, OpenQuestion>()
+  readonly #open = new Map<string, { question: Question; answer: (answer: Record<string, unknown>) => void }>()
   #limit: TimeLimit | undefined
   #wake: (() => void) | undefined
   #result: Promise<CallToolResult> | undefined

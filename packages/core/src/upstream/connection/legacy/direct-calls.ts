@@ -11,16 +11,11 @@ import type { LooseResult, Sdk } from '../sdk.ts'
 /** The package numbers its own requests from 0. */
 const FIRST_ID = 1_000_000_000
 
-interface OpenCall {
-  succeed: (result: unknown) => void
-  fail: (error: unknown) => void
-}
-
 export class DirectCalls implements MessageObserver {
   readonly name = 'direct calls'
   readonly #sdk: Sdk
   readonly #write: StdioTransport['write']
-  readonly #open = new Map<number, OpenCall>()
+  readonly #open = new Map<number, { succeed: (result: unknown) => void; fail: (error: unknown) => void }>()
   #lastId = FIRST_ID
 
   /** @param write writes to the pipe without passing the other observers */
