@@ -81,7 +81,7 @@ describe('an answer that trusts the text of a server', () => {
     expect(await trusted.bridge.run(send)).toContain('made')
     await trusted.bridge.run(memory)
     expect(await trusted.bridge.run(send)).toContain('denied:')
-    expect(trusted.questions[0]).toContain('has read text of an earlier notes in this session')
+    expect(trusted.questions[0]).toContain('has read text of "an earlier notes" in this session')
     expect((await sandbridge(home, 'permissions')).stdout).toContain('Trusted text of an entry that has changed: notes')
   })
 
@@ -156,7 +156,7 @@ describe('an answer that trusts the text of a server', () => {
     become({ ...before, args: [...before.args, '--own'], trusted: true })
     await bridge.run('1')
     expect(await bridge.run(send)).toContain('denied:')
-    expect(questions.at(-1)).toContain('has read text of an earlier notes')
+    expect(questions.at(-1)).toContain('has read text of "an earlier notes"')
     // Control: it is that server whose text is trusted now.
     become({ ...before, trusted: true })
     await bridge.run('1')

@@ -559,7 +559,7 @@ runtime.save_tool(${name})
     expect(await bridge.run(use('before'))).toContain('made')
     expect(questions).toEqual([])
     expect(await bridge.run(use('after'))).toContain('denied:')
-    expect(questions[0]).toContain(`to = "${EVIL}" comes from the result of mail.saved tools`)
+    expect(questions[0]).toContain(`to = "${EVIL}" comes from the result of "mail.saved tools"`)
   })
 })
 
