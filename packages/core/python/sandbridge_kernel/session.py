@@ -142,9 +142,7 @@ class Session:
             elif value is not None:
                 self._remember(number, value)
                 if body is None and type(value) in (str, list, dict) and cell.holds_code(statements):
-                    self._read_notes.append(
-                        "The cell is a text that holds code, which did not run: send the code itself."
-                    )
+                    self._read_notes.append("The cell is a text of code, which did not run: send the code itself.")
             # In the cell's context, where numpy keeps how it prints.
             shown = self._context.run(self._display.value, value)
             if is_hidden and not self._has_told and not self._output.has_shown and not self._output.parts:

@@ -233,6 +233,20 @@ it('figures whose font lacks a script have one note for each script, with the wa
   expect((await kernel.run('1')).notes).toBeUndefined()
 })
 
+it('a font that a chart lacks is mentioned once in a cell, and not for each text', async ({ kernel }) => {
+  await kernel.run(`import os, sys, tempfile
+sys.path.insert(0, tempfile.mkdtemp())
+os.chdir(sys.path[0])
+os.mkdir("matplotlib")
+open("matplotlib/font_manager.py", "w").write("import logging\\n_log = logging.getLogger(__name__)")
+from matplotlib.font_manager import _log`)
+  const log = 'for font in ("Arial", "Arial", "SimHei"): _log.warning("findfont: Font family %r not found.", font)'
+  for (let cell = 0; cell < 2; cell += 1)
+    expect((await kernel.run(log)).stderr).toBe(
+      "findfont: Font family 'Arial' not found.\nfindfont: Font family 'SimHei' not found.\n",
+    )
+})
+
 it('figures of 20,000 × 20,000 pixels are drawn smaller, never in full', async () => {
   const kernel = await startDrawing()
   await kernel.run('huge = plt.figure((200, 200))')

@@ -311,7 +311,7 @@ describe('a cell in another dress', () => {
     for (const sent of [code, ['x = 1\n', 'print(x)'], { language: 'python', code }]) {
       const { stdout, value, notes } = await kernel.run(JSON.stringify(sent))
       expect([stdout, textIn(value).includes('print(x)')]).toEqual(['', true])
-      expect(notes?.[0]).toMatch(/holds code, which did not run: send the code/)
+      expect(notes?.[0]).toMatch(/of code, which did not run: send the code/)
     }
     for (const text of ['"a text"', '"x"', '["a", "b"]', '{"code": "E11"}', '"""A docstring."""'])
       expect((await kernel.run(text)).notes, text).toBeUndefined()

@@ -25,9 +25,7 @@ _NO_NETWORK = frozenset((errno.EADDRNOTAVAIL, errno.ENETDOWN, errno.ENETUNREACH,
 _FORBIDDEN = frozenset((errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT, errno.ECONNREFUSED))
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 _SOCKET_CALL = re.compile(r"\b(?:socket|connect|connect_ex|sendto|bind|create_connection|open_connection)\s*\(")
-_SOCKET_MODULES = frozenset(
-    ("socket", "asyncio", "http", "ssl", "urllib", "ftplib", "smtplib", "imaplib", "poplib", "telnetlib")
-)
+_SOCKET_MODULES = frozenset("socket asyncio http ssl urllib ftplib smtplib imaplib poplib telnetlib".split())
 NO_NETWORK_HINT = "The sandbox has no network: only tools of MCP servers reach out."
 _HOME = re.compile(r"~|\bexpanduser\b|\.home\(\)")
 _INSIDE = ("/tmp", "/workspace", "/projects", "/proc", "/dev", "/sys")
@@ -54,9 +52,7 @@ def _is_network(error: BaseException) -> bool:
         return isinstance(error, (NotImplementedError, RuntimeError)) and _went_through(
             error, ("create_connection", "getaddrinfo")
         )
-    numbers = (
-        [error.errno] if error.errno is not None else [int(number) for number in _ERRNO.findall(str(error)[:2000])]
-    )
+    numbers = [error.errno] if error.errno is not None else [int(one) for one in _ERRNO.findall(str(error)[:2000])]
     if _NO_NETWORK.intersection(numbers):
         return True
     module = type(error).__module__.partition(".")[0]

@@ -1,4 +1,5 @@
-"""Reports text of charts that their font cannot draw: one note for each script in place of many warnings."""
+"""Reports text of charts that their font cannot draw: one note for each script in place of many warnings. A font that is
+not there is mentioned once in a cell, and not for each text."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..run.after_import import after_import
 
 if TYPE_CHECKING:
-    from typing import Any
+    from logging import LogRecord
 
 _MAX_SHOWN = 8  # characters
 # How the names of characters begin, the script, and a package with a font: what is added, and what a cell writes then.
@@ -22,11 +23,18 @@ _SCRIPTS = {
 _missing: dict[str, str] = {}  # character -> names of the fonts that lack it
 
 
-def install() -> None:
-    def change(module: Any) -> None:
-        module.warn_on_missing_glyph = _note
+_logged: set[str] = set()
 
-    after_import("matplotlib._text_helpers", change)
+
+def install() -> None:
+    after_import("matplotlib._text_helpers", lambda module: vars(module).update(warn_on_missing_glyph=_note))
+    after_import("matplotlib.font_manager", lambda module: module._log.addFilter(_is_news))  # noqa: SLF001
+
+
+def _is_news(record: LogRecord) -> bool:
+    before = len(_logged)
+    _logged.add(record.getMessage())
+    return len(_logged) > before
 
 
 def _note(codepoint: int, fonts: str = "") -> None:
@@ -44,6 +52,7 @@ def notes() -> list[str]:
         found[_JAPANESE] += found.pop(chinese)
     fonts = ", ".join(dict.fromkeys(_missing.values()))
     _missing.clear()
+    _logged.clear()
     return [_told(script, "".join(characters), fonts) for script, characters in found.items()]
 
 
