@@ -175,7 +175,7 @@ def _of_notebooks(error: BaseException) -> _Advice:
             if re.match(r"\s*In ?\[\d+\]: ", line):
                 return {"hint": "Take the prompts and the outputs out of the cell."}
         if re.fullmatch(r"In|Out|_{2,3}|_i?\d+|_(?:i{1,3}|[iod]h)", name):
-            return {"hint": "The last values are `_`, `__` and `Out[3]`; runtime.output(3) is what cell 3 showed."}
+            return {"hint": "The last values are kept as `_`, `__`, `Out[3]`; runtime.output(3) is what cell 3 showed."}
         return {"hint": f"In Python it is {_SAID[name]}; json.loads(text) reads JSON."} if name in _SAID else None
     root = name.partition(".")[0] if type(error) in (ImportError, ModuleNotFoundError) else ""
     if root == "micropip":
