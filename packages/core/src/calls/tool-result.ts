@@ -1,5 +1,4 @@
 // A tool result on its way into the sandbox: nothing is sent twice, and a failed call is an error. Pure.
-import { firstOf } from '../util/text/count.ts'
 import { cleanWords, onOneLine } from '../util/text/server-words.ts'
 import { BridgeError } from '../errors.ts'
 import { fieldsOf, isRecord, parseJson } from '../util/json/json.ts'
@@ -73,8 +72,7 @@ const KNOWN = new Set(['content', 'structuredContent', 'isError', '_meta', 'resu
 
 /** Fields of a result that the specification does not have. */
 function othersOf(result: ToolResult): Record<string, unknown> {
-  const entries = Object.entries(result).filter(([name, value]) => !KNOWN.has(name) && value !== null)
-  return Object.fromEntries(entries)
+  return Object.fromEntries(Object.entries(result).filter(([name, value]) => !KNOWN.has(name) && value !== null))
 }
 
 /**
@@ -84,7 +82,10 @@ function othersOf(result: ToolResult): Record<string, unknown> {
 export function leftOutNotes(tool: CatalogTool, result: ToolResult, reply: ToolResult): string[] {
   if (reply === result) return []
   const { content, structuredContent, texts } = reply
-  const others = Object.keys(othersOf(result)).map((name) => onOneLine(name).slice(0, MAX_NAME_CHARS))
+  const others = Object.keys(othersOf(result))
+  // A name may be a sentence.
+  const plain = others.filter((name) => /^[\w.-]{1,40}$/.test(name)).slice(0, 5)
+  const fields = [`fields beside its content, which only raw=True has (${others.length})`, plain.join(', ')]
   const blocks = structuredContent === undefined ? [] : blocksOf(content)
   const json = blocks.length === 0 ? '' : JSON.stringify(structuredContent)
   const isMore = (text: unknown): boolean => typeof text === 'string' && !json.includes(JSON.stringify(text))
@@ -95,7 +96,7 @@ export function leftOutNotes(tool: CatalogTool, result: ToolResult, reply: ToolR
       ? [`images or sounds beside its data${where('media', structuredContent)}`]
       : []),
     ...(links > 0 ? [`links or files beside its data, which only raw=True has (${links}).`] : []),
-    ...(others.length > 0 ? [`fields beside its content, which only raw=True has: ${firstOf(others, 5)}.`] : []),
+    ...(others.length > 0 ? [`${fields.filter(Boolean).join(': ')}.`] : []),
   ]
   const name = onOneLine(`${tool.server}.${tool.name}`).slice(0, MAX_NAME_CHARS)
   return beside.map((what) => `${name} returned ${what}`)
@@ -158,7 +159,7 @@ export function forbiddenNote(
   if (wrong === undefined) return undefined
   told.add(key)
   const words = onOneLine(`A result of ${tool} ${wrong}`).slice(0, MAX_CHARS)
-  const done = sent === undefined ? 'The code got it as it is' : `It is read as ${String(result.isError)}`
+  const done = sent === undefined ? 'The code got it as it is' : `It is read as ${result.isError === true}`
   return `${words.replace(/[.!?]$/, '')}. ${done}.`
 }
 

@@ -51,7 +51,10 @@ export function toMessage(value: unknown, open: Awaited, onDropped: OnDropped): 
   if (mistaken !== undefined) return unreadable(mistaken, `no request has its id: ${inJson(value)}`)
   if (id === undefined) return withoutId(value, open, onDropped)
   const result = toResult(value.result, method, onDropped)
-  if (result === undefined) return refuse(id, method, value.result)
+  if (result === undefined) {
+    const quoted = typeof value.result === 'object' ? '' : `: ${readable(value.result, QUOTED_CHARS)}`
+    return unreadable(id, `\`result\` of ${method ?? 'the reply'} is ${kindOf(value.result)}${quoted}`)
+  }
   if (result === value.result && id === value.id && value.jsonrpc === '2.0' && Object.keys(value).length === 3)
     return value as unknown as JSONRPCMessage
   for (const key of Object.keys(value)) {
@@ -247,11 +250,6 @@ function ofCall(result: Record<string, unknown>): Record<string, unknown> {
   if (isRecord(inner) && isContent(inner.content) && Object.keys(own).length === 1)
     return ofCall({ ...(isError === true && { isError }), ...inner })
   return Object.keys(own).length === 0 ? result : { isError, _meta, content: [], structuredContent: own }
-}
-
-function refuse(id: string | number, method: string | undefined, result: unknown): JSONRPCMessage {
-  const quoted = typeof result === 'object' ? '' : `: ${readable(result, QUOTED_CHARS)}`
-  return unreadable(id, `\`result\` of ${method ?? 'the reply'} is ${kindOf(result)}${quoted}`)
 }
 
 /** A result without an id belongs to the request of its exchange. Elsewhere it may be a late one to another. */
