@@ -85,6 +85,12 @@ it('a hint about the network is given for what sockets answer in every sandbox, 
     await hint('import http.client\nhttp.client.HTTPConnection("127.0.0.1", 1, timeout=2).request("GET", "/")'),
   ).toMatch(/no network/)
   expect(await hint('raise OSError(errno.EHOSTUNREACH, "Host is unreachable")')).toMatch(/no network/)
+  // As in the embedded sandbox.
+  expect(await hint('def bind(x): raise OSError(errno.ENOTSUP, "Not supported")\nbind(1)')).toMatch(/no network/)
+  const resolves = 'def create_connection(): raise RuntimeError("can\'t start new thread")'
+  expect(await hint(`exec(compile(${JSON.stringify(resolves)}, "asyncio/x.py", "exec"))\ncreate_connection()`)).toMatch(
+    /no network/,
+  )
   expect(
     await hint(
       'raise OSError("Multiple exceptions: [Errno %d] a, [Errno %d] b" % (errno.ENETUNREACH, errno.ENETUNREACH))',

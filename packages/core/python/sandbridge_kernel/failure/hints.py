@@ -66,7 +66,7 @@ def found_for(error: BaseException) -> dict[str, str]:
         if hint := getattr(error, TOLD, None):
             return {"hint": str(hint)}
         of_names = _coroutine, _plain_call, _mcp_result, _event_loop, _server_name, _of_notebooks, _lost_name, _module
-        for find in (*of_names, _keyboard, _time_zones, _memory, _program, of_network, of_host_file, of_other_pythons):
+        for find in (*of_names, _keyboard, _time_zones, of_network, _memory, _program, of_host_file, of_other_pythons):
             if found := find(error):
                 return found
     except Exception:  # the cell's own exception class may raise

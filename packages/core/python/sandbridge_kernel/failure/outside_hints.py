@@ -22,9 +22,9 @@ _NETWORK_NAMES = frozenset(
 )
 _NO_NETWORK = frozenset((errno.EADDRNOTAVAIL, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTUNREACH))
 # Error codes of sandboxes that forbid sockets; other failures have the same codes.
-_FORBIDDEN = frozenset((errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT, errno.ECONNREFUSED))
+_FORBIDDEN = frozenset((errno.EPERM, errno.EACCES, errno.EAFNOSUPPORT, errno.ECONNREFUSED, errno.ENOTSUP))
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
-_SOCKET_CALL = re.compile(r"\b(?:socket|connect|connect_ex|sendto|bind|create_connection|open_connection)\s*\(")
+_SOCKET_CALL = re.compile(r"\b(?:socket|connect(?:_ex)?|sendto|bind|listen|create_connection|open_connection)\s*\(")
 _SOCKET_MODULES = frozenset("socket asyncio http ssl urllib ftplib smtplib imaplib poplib telnetlib".split())
 NO_NETWORK_HINT = "The sandbox has no network: only tools of MCP servers reach out."
 _HOME = re.compile(r"~|\bexpanduser\b|\.home\(\)")
