@@ -1,7 +1,8 @@
-// This file verifies that a bridge over stdio that is told to stop answers the open requests with what happened so far.
-import { type ChildProcess, spawn } from 'node:child_process'
+// This file verifies that a bridge over stdio that is told to stop answers the open requests with what happened so far,
+// and that one whose input ends with its requests, as of a shell's pipe, answers them first.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '../support/bridges/bridge-process.ts'
 import { needsPosix } from '../support/suite/needs.ts'
 
@@ -56,6 +57,54 @@ it('a message of many megabytes is answered, one that is too long refused by its
   expect(await exited).toEqual([1, null])
   expect(said).toMatch(/a message of the client is too long/i)
 })
+
+const SLOW = "import time\ntime.sleep(1)\nprint('printed after')"
+
+it.each([
+  ['off', {}],
+  ['on', {}],
+  ['off', { MCP_BRIDGE_TIMEOUT: 'soon' }],
+])(
+  'input that ends with its requests gets all answers, without a last line end (resident %s, %j)',
+  async (on, more) => {
+    const home = makeHome()
+    const env = { ...bridgeEnv(home), MCP_BRIDGE_RESIDENT: on, ...more }
+    onTestFinished(() => void spawnSync(process.execPath, [CLI, 'stop'], { env }))
+    const child = spawn(process.execPath, [CLI], { env, stdio: ['pipe', 'pipe', 'ignore'] })
+    const client = rawClient(child)
+    child.stdin.end(linesOf(SLOW).join('\n'))
+    await once(child, 'close')
+    expect(client.messages.map(({ id }) => id)).toEqual([1, 2])
+    const told = 'MCP_BRIDGE_TIMEOUT' in more ? 'is not allowed' : 'printed after'
+    expect(JSON.stringify(client.messages[1])).toContain(told)
+  },
+)
+
+it.each(['off', 'on'])('nothing is left of a client that dies after that (resident %s)', async (on) => {
+  needsPosix('the process that started it is known there')
+  const home = makeHome()
+  const env = { ...bridgeEnv(home), MCP_BRIDGE_RESIDENT: on }
+  onTestFinished(() => void spawnSync(process.execPath, [CLI, 'stop'], { env }))
+  // Its reader lives on, and so does the pipe.
+  const script = 'printf "$1" | "$2" "$3" & echo $!; read line; kill -9 $$'
+  const args = ['-c', script, 'sh', linesOf('while True: pass').join('\\n'), process.execPath, CLI]
+  const client = spawn('/bin/sh', args, { env, stdio: ['pipe', 'pipe', 'ignore'] })
+  let said = ''
+  client.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  await vi.waitFor(() => expect(said).toContain('"id":1'), 10_000)
+  client.stdin.end('\n')
+  // Its output closes with the bridge.
+  const since = performance.now()
+  await once(client, 'close')
+  expect(performance.now() - since).toBeLessThan(5_000)
+})
+
+const linesOf = (code: string): string[] =>
+  [
+    { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/call', params: { name: 'run_python', arguments: { code } } },
+  ].map((message) => JSON.stringify({ jsonrpc: '2.0', ...message }))
 
 const clientInfo = { name: 'raw', version: '1' }
 

@@ -100,6 +100,11 @@ export class OpenRequests {
     return false
   }
 
+  /** Whether the client waits for an answer. */
+  get areAwaited(): boolean {
+    return [...this.#client.values()].some(({ told }) => told === undefined)
+  }
+
   /** The ids of requests that the client has answers to, and the next resident is sent. */
   get told(): string[] {
     const early = [...this.#client].flatMap(([id, { told }]) => (told === undefined ? [] : id))

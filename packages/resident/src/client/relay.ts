@@ -13,6 +13,7 @@ import { OpenRequests } from './open-requests.ts'
 import { dial } from '../connection.ts'
 import { controlLine, isControl, kindOf, PROTOCOL, readControl } from '../protocol.ts'
 import { isOffInFile } from '../own-resident.ts'
+import { PipedInput } from '@sandbridge/core/util/process'
 import type { ResidentKey } from '../resident-key.ts'
 import { displace, holderOf, pidLink, type ResidentPlace } from '../run-folder.ts'
 
@@ -96,6 +97,9 @@ export class Relay {
   #pinging: NodeJS.Timeout | undefined
   /** The client has said everything. It is still served by a resident that has not welcomed it yet. */
   #isInputOver = false
+  readonly #piped = new PipedInput()
+  /** It waits for its answers. */
+  #waits = false
   #isEnding = false
 
   constructor(options: RelayOptions) {
@@ -123,10 +127,18 @@ export class Relay {
 
   #inputOver(): void {
     this.#isInputOver = true
-    if (this.#read === undefined) this.#end(0)
+    this.#waits = this.#piped.waits(this.#options.output, () => this.#end(0))
+    if (this.#waits) this.#take(NEWLINE)
+    this.#leave()
+  }
+
+  #leave(): void {
+    const isOver = this.#isInputOver && this.#read === undefined
+    if (isOver && !(this.#waits && this.#open.areAwaited)) this.#end(0)
   }
 
   #take(chunk: Buffer): void {
+    this.#piped.heard()
     this.#read?.push(chunk)
     this.#fromClient.push(chunk)
   }
@@ -227,6 +239,7 @@ export class Relay {
     if (message.kind === 'request') this.#open.asked(message.id)
     else if (message.kind === 'answer' && !this.#open.answered(message.id, line)) return
     this.#toClient(Buffer.concat([line, NEWLINE]))
+    this.#leave()
   }
 
   #control({ welcome, refused, log, keep, done }: Record<string, unknown>): void {
@@ -238,7 +251,7 @@ export class Relay {
     this.#isWelcome = true
     this.#read = undefined
     this.#withoutSince = undefined
-    if (this.#isInputOver) this.#end(0)
+    this.#leave()
   }
 
   #toClient(data: Buffer | string): void {

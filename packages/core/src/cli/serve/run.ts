@@ -89,5 +89,5 @@ export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { 
       .catch(() => {})
     await served.close()
   }
-  const shutDown = onShutdown(end, { exitCode: () => exitCode })
+  const shutDown = onShutdown(end, { answered: () => transport.answered(), exitCode: () => exitCode })
 }

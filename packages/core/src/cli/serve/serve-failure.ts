@@ -14,7 +14,9 @@ export function serveFailure(failure: unknown, exitCode: number): void {
   const end = (): never => process.exit(exitCode)
   const silent = setTimeout(end, SILENT_MS)
   process.stdin.once('data', () => clearTimeout(silent))
-  for (const event of ['end', 'close']) process.stdin.once(event, end)
+  const transport = new StdioTransport(end)
+  for (const event of ['end', 'close']) process.stdin.once(event, () => void transport.answered().then(end))
+  process.stdout.on('error', end)
   const runs = new OpenRuns()
   // What is wrong may be a setting.
   const settings = readSettings({}, { home: '/' })
@@ -27,6 +29,6 @@ export function serveFailure(failure: unknown, exitCode: number): void {
         runs,
         isModern: era === 'modern',
       }),
-    { transport: new StdioTransport(end) },
+    { transport },
   )
 }

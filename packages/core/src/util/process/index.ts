@@ -14,6 +14,7 @@ export {
 } from './process-group.ts'
 export { bootId, hostId, hostScope, isRunning, startTime, stillRuns, thisProcess } from './process-id.ts'
 export type { RecordedProcess } from './process-id.ts'
+export { PipedInput } from './piped-input.ts'
 export { processTree } from './process-tree-usage.ts'
 export { type CommandResult, runCommand } from './run-command.ts'
 export { type EndSignal, onShutdown, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from './shutdown.ts'

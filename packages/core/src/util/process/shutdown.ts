@@ -11,6 +11,8 @@ export type EndSignal = keyof typeof SIGNAL_EXIT_CODES
 
 interface ShutdownOptions {
   watchStdin?: boolean
+  /** Awaited when stdin closes. */
+  answered?: () => Promise<void>
   /** When stdin closes. */
   exitCode?: () => number
   signals?: EndSignal[]
@@ -24,7 +26,13 @@ interface ShutdownOptions {
  */
 export function onShutdown(
   end: () => Promise<void>,
-  { watchStdin = true, exitCode = () => 0, signals = ['SIGINT', 'SIGTERM', 'SIGHUP'], drain }: ShutdownOptions = {},
+  {
+    watchStdin = true,
+    answered = async () => {},
+    exitCode = () => 0,
+    signals = ['SIGINT', 'SIGTERM', 'SIGHUP'],
+    drain,
+  }: ShutdownOptions = {},
 ): (exitCode: number) => Promise<void> {
   let ending = false
   const shutDown = async (code: number) => {
@@ -47,8 +55,8 @@ export function onShutdown(
   }
   for (const signal of signals) process.on(signal, () => void onSignal(signal))
   if (!watchStdin) return shutDown
-  process.stdin.on('end', () => void shutDown(exitCode()))
-  process.stdin.on('close', () => void shutDown(exitCode()))
+  const inputOver = () => void answered().then(() => shutDown(exitCode()))
+  process.stdin.on('end', inputOver).on('close', inputOver)
   // A client that is gone can also show as a broken pipe at the next write.
   process.stdout.on('error', () => void shutDown(0))
   return shutDown
