@@ -73,15 +73,19 @@ export async function findHostSystem(answers?: RememberedAnswers, hostPackages =
       if (tried.startsWith('bwrap: ')) break
     }
     const why = remarks.slice(reasons.length)
-    failures.push(`${programOf(bubblewrap)} does not work: ${why.join('; ')}${remedyFor(why.join('\n'))}`)
+    failures.push(
+      `${programOf(bubblewrap)} does not work: ${why.join('; ').replace(/\.$/, '')}${remedyFor(why.join('\n'))}`,
+    )
   }
   return { verdict: `bubblewrap does not work here: ${failures.join('; ')}` }
 }
 
 function remedyFor(failures: string): string {
   if (/unknown option/i.test(failures)) return '. It is too old: bubblewrap 0.8 or newer is needed'
-  if (!/uid map|namespace/i.test(failures)) return ''
-  return '. AppArmor or the kernel forbids it user namespaces: install the profile of bwrap (on Ubuntu 24.04, the package apparmor-profiles), or allow them with sysctl'
+  if (/mount proc/i.test(failures))
+    return '. A container hides its /proc: start it with --security-opt systempaths=unconfined, or unmask=all for podman'
+  if (!/uid map|namespace|RTM_NEWADDR/i.test(failures)) return ''
+  return '. AppArmor or the kernel forbids user namespaces: install the profile of bwrap (on Ubuntu 24.04, the package apparmor-profiles), or allow them with sysctl'
 }
 
 /** Like `findHostSystem`, with the system of an image. @param image the image as the user named it */

@@ -84,3 +84,14 @@ it('a bubblewrap that does not work is passed over for the next one, and the ver
   expect(found).toBeDefined()
   expect(verdict).toMatch(/^bubblewrap with \/\S+, as [^;]+; \S+\/bwrap does not work: .*uid map.*AppArmor/)
 })
+
+it.each([
+  ['loopback: Failed RTM_NEWADDR: Operation not permitted', 'allow them with sysctl'],
+  ["Can't mount proc on /newroot/proc: Operation not permitted", 'systempaths=unconfined'],
+])('a bubblewrap that says "%s" is passed over with the remedy', async (says, remedy) => {
+  await providerOrSkip('bubblewrap')
+  const bin = visibleFolder()
+  writeFileSync(path.join(bin, 'bwrap'), `#!/bin/sh\necho "bwrap: ${says}" >&2; exit 1\n`, { mode: 0o755 })
+  firstOnPath(bin)
+  expect((await findHostSystem()).verdict).toContain(remedy)
+})

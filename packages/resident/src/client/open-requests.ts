@@ -118,9 +118,10 @@ export class OpenRequests {
   /**
    * The resident is lost.
    * @param mayHaveRun whether it may have begun calls that it has not answered
+   * @param why a sentence, where it is known
    * @returns what the client is told: no more questions, then what became of its calls
    */
-  lost(mayHaveRun: boolean): string[] {
+  lost(mayHaveRun: boolean, why = ''): string[] {
     this.#swallowed.clear()
     const told = [...this.#resident].map((id) => {
       const params = { requestId: parseExact(id), reason: GONE }
@@ -131,7 +132,7 @@ export class OpenRequests {
     for (const [id, { method }] of this.#client) {
       if (method !== 'tools/call') continue
       this.#client.delete(id)
-      const result = { content: [{ type: 'text', text: LOST }], isError: true }
+      const result = { content: [{ type: 'text', text: `${LOST} ${why}`.trim() }], isError: true }
       told.push(messageText({ id: parseExact(id), result }))
     }
     return told

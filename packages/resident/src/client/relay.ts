@@ -13,7 +13,7 @@ import { OpenRequests } from './open-requests.ts'
 import { dial } from '../connection.ts'
 import { controlLine, isControl, kindOf, PROTOCOL, readControl } from '../protocol.ts'
 import { isOffInFile } from '../own-resident.ts'
-import { PipedInput } from '@sandbridge/core/util/process'
+import { PipedInput, tightMemory } from '@sandbridge/core/util/process'
 import type { ResidentKey } from '../resident-key.ts'
 import { displace, holderOf, pidLink, type ResidentPlace } from '../run-folder.ts'
 
@@ -269,7 +269,7 @@ export class Relay {
     this.#isConnected = false
     if (this.#isEnding) return
     if (wasConnected) {
-      for (const line of this.#open.lost(this.#isWelcome && !this.#isDone)) this.#toClient(line)
+      for (const line of this.#open.lost(this.#isWelcome && !this.#isDone, tightMemory())) this.#toClient(line)
       this.#options.input.resume()
     }
     const now = performance.now()

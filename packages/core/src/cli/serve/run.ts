@@ -12,6 +12,7 @@ import { http as httpPart, type HttpFlags } from '../../serve/http-part.ts'
 import { page as pagePart, pageOnDemand } from '../../serve/page-part.ts'
 import { StdioTransport } from '../../serve/mcp/stdio-transport.ts'
 import { oneSession } from '../../serve/mcp/sessions.ts'
+import { tightMemory } from '../../util/process/tight-memory.ts'
 import { onShutdown } from '../../util/process/shutdown.ts'
 import { features } from '../package.ts'
 import { serveConnection } from './serve-connection.ts'
@@ -46,6 +47,7 @@ export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { 
   })
   const settingsAtStart = live?.settings ?? readSettings({}, context)
   const log = createLog(settingsAtStart.logLevel)
+  if (tightMemory()) log.warning(tightMemory())
   const open = async (): Promise<Conversation> => {
     // What is wrong may have been corrected since.
     live ??= await read()

@@ -23,6 +23,11 @@ it('a command that is running when the bridge ends is ended as well', async () =
   await until(() => !isRunning())
 })
 
+it('says which signal ended a command that wrote nothing', async () => {
+  needsPosix('signals')
+  expect(await runCommand('/bin/sh', ['-c', 'kill -SEGV $$'])).toMatchObject({ code: null, stderr: 'ended by SIGSEGV' })
+})
+
 it('a command that finds no file for its pipes is a result, not the end of the bridge', async () => {
   needsPosix('a limit on open files')
   const script = `

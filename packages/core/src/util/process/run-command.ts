@@ -85,12 +85,13 @@ export function runCommand(
       finish(null)
     }, timeoutMs)
     if (options.inBackground) timer.unref()
-    const finish = (code: number | null, missing = false) => {
+    const finish = (code: number | null, signal?: NodeJS.Signals | null, missing = false) => {
       clearTimeout(timer)
       clearTimeout(draining)
       running.delete(child)
       for (const one of child.stdio) one?.destroy()
       if (timedOut) stderr += `${stderr ? '\n' : ''}no answer within ${timeoutMs / 1000} s`
+      else if (signal) stderr ||= `ended by ${signal}`
       resolve({ code: timedOut ? null : code, stdout: stdout.trim(), stderr: stderr.trim(), missing })
     }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -102,10 +103,10 @@ export function runCommand(
     if (options.onLine) for (const stream of [child.stdout, child.stderr]) eachLine(stream, options.onLine)
     child.on('error', (error: NodeJS.ErrnoException) => {
       stderr += messageOf(error)
-      finish(null, error.code === 'ENOENT')
+      finish(null, null, error.code === 'ENOENT')
     })
-    child.on('exit', (code) => (draining = setTimeout(finish, DRAIN_MS, code)))
-    child.on('close', (code) => finish(code))
+    child.on('exit', (code, signal) => (draining = setTimeout(finish, DRAIN_MS, code, signal)))
+    child.on('close', (code, signal) => finish(code, signal))
   }).catch((error: unknown) => ({ code: null, stdout: '', stderr: messageOf(error), missing: false }))
 }
 
