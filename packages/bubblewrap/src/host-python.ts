@@ -2,6 +2,7 @@
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { type CommandResult, findPrograms, runCommand } from '@sandbridge/core/util/process'
+import { fieldsOf, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { lastLine } from '@sandbridge/core/util/text'
 import type { RememberedAnswers } from './remembered-answers.ts'
 import { isInside } from '@sandbridge/core/util/files'
@@ -154,15 +155,11 @@ function isLasting(json: string): boolean {
 }
 
 function parseAnswer(json: string): Answer | undefined {
-  try {
-    // What runs at Python's start may print before.
-    const value = JSON.parse(lastLine(json) ?? '') as Partial<Answer>
-    const { version, executable, real, hops, isVirtual = false, folders, packages = [], libraries = [] } = value
-    const isWhole = Array.isArray(version) && Array.isArray(folders) && Array.isArray(hops)
-    return isWhole && typeof executable === 'string' && typeof real === 'string'
-      ? { version, executable, real, hops, isVirtual, folders, packages, libraries }
-      : undefined
-  } catch {
-    return undefined
-  }
+  // What runs at Python's start may print before.
+  const value: Partial<Answer> = fieldsOf(parseJson(lastLine(json) ?? ''))
+  const { version, executable, real, hops, isVirtual = false, folders, packages = [], libraries = [] } = value
+  const isWhole = Array.isArray(version) && Array.isArray(folders) && Array.isArray(hops)
+  return isWhole && typeof executable === 'string' && typeof real === 'string'
+    ? { version, executable, real, hops, isVirtual, folders, packages, libraries }
+    : undefined
 }

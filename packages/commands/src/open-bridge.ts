@@ -51,7 +51,7 @@ export async function withBridge<T>(
   remembersEngine = false,
 ): Promise<T> {
   const bridge = await openBridge({ poolCount: 0 }, ask, remembersEngine)
-  onShutdown(() => closeBridge(bridge), { watchStdin: false })
+  onShutdown(() => closeBridge(bridge))
   try {
     return await command(bridge)
   } finally {

@@ -110,7 +110,7 @@ function describe({ command, dialect, version, rootless, enforcesLimits, enforce
 
 function unusable(command: EngineName, stderr: string): EngineProbe {
   const reason = lastLine(stderr) ?? 'no output'
-  for (const { says, verdict } of CAUSES) {
+  for (const [says, verdict] of CAUSES) {
     const line = stderr.split('\n').find((one) => says.test(one))
     if (line) return { verdict: verdict(command, oneLine(line, MAX_LINE_CHARS)) }
   }
@@ -130,27 +130,27 @@ function unusable(command: EngineName, stderr: string): EngineProbe {
 }
 
 /** What engines say where the last line of their output does not name the cause, and what to do about it. */
-const CAUSES: readonly { says: RegExp; verdict: (command: EngineName, line: string) => string }[] = [
-  {
-    says: /in this WSL|WSL integration/i,
-    verdict: (command) =>
+const CAUSES: readonly [says: RegExp, verdict: (command: EngineName, line: string) => string][] = [
+  [
+    /in this WSL|WSL integration/i,
+    (command) =>
       `${command} is not switched on for this distribution of WSL; do so in Docker Desktop's settings, under WSL integration`,
-  },
-  {
-    says: /x509|certificate/i,
-    verdict: (command, line) =>
+  ],
+  [
+    /x509|certificate/i,
+    (command, line) =>
       `${command} and its daemon do not trust each other's certificate (${line}); check DOCKER_HOST and DOCKER_CERT_PATH`,
-  },
-  {
-    says: /newuidmap|newgidmap|uid_map|\/etc\/sub[ug]id/i,
-    verdict: (command, line) =>
+  ],
+  [
+    /newuidmap|newgidmap|uid_map|\/etc\/sub[ug]id/i,
+    (command, line) =>
       `${command} may not map the ids of users (${line}); give this user a range in /etc/subuid and /etc/subgid, and newuidmap its rights: reinstall the package uidmap`,
-  },
-  {
-    says: /dial unix \/run\/.*podman\.sock/i,
-    verdict: (_, line) =>
+  ],
+  [
+    /dial unix \/run\/.*podman\.sock/i,
+    (_, line) =>
       `podman's service does not run (${line}); unset CONTAINER_HOST, or start it: systemctl --user start podman.socket`,
-  },
+  ],
 ]
 
 function isNoConnection(stderr: string): boolean {

@@ -62,7 +62,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
       await service.close(() => bridge.close())
       await Promise.all(beside.map((one) => one.idle()))
     },
-    { watchStdin: false, ...(own.drainMs > 0 && { drain }) },
+    own.drainMs > 0 ? { drain } : {},
   )
   const others = own.oauthIssuers.length > 0 ? `, or one of ${own.oauthIssuers.join(' or ')}` : ''
   process.stderr.write(`Serving MCP at ${service.url} to clients with the token in ${source}${others}\n`)

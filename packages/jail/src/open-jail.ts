@@ -26,12 +26,7 @@ import { type JailStart, refuseTooMuch, viewFor } from './places/view.ts'
 const HOME_FOLDERS = /^(?:XDG_\w+|TMPDIR)$/
 const MAX_REFUSALS_TOLD = 20
 
-/**
- * @param definition whose server it is
- * @param server with its placeholders filled in
- * @param context the working directory of a server without a `cwd`, and the variables that it inherits
- * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID; NodeJS.ErrnoException when the command does not exist
- */
+/** See `JailsPart`. */
 export async function openJail(
   { name, isPublishers }: Pick<ServerDefinition, 'name' | 'isPublishers'>,
   server: StdioServer & { sandbox: ServerSandbox },

@@ -22,13 +22,10 @@ export async function ui({ port, json = false }: UiOptions, terminal: Terminal):
   }
   const bridge = await openBridge({ poolCount: 0 })
   const page = await servePage(bridge.bridge, number ?? 0)
-  onShutdown(
-    async () => {
-      page.close()
-      await bridge.close()
-    },
-    { watchStdin: false },
-  )
+  onShutdown(async () => {
+    page.close()
+    await bridge.close()
+  })
   bridge.bridge.warmUp(bridge.tenant)
   show(page.newLink())
   const { stdin, stderr } = terminal

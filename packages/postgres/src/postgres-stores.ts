@@ -5,11 +5,7 @@ import { PostgresLogs } from './postgres-logs.ts'
 import { PostgresVersions } from './postgres-versions.ts'
 import { randomUUID } from 'node:crypto'
 
-/**
- * Connects, and creates the tables the first time.
- * @param ownerOf returns the owner column for a user's rows
- * @throws BridgeError STATE_UNWRITABLE
- */
+/** See `PostgresPart`. */
 export async function openPostgres(url: string, ownerOf: (user: string | undefined) => string): Promise<Stores> {
   const database = new Database(url)
   await database.run((connection) => connection.query('SELECT 1'))

@@ -2,17 +2,9 @@
 import { readFileSync } from 'node:fs'
 
 /** Commands that a resident can run: they use its servers and sandboxes, or show what it does. */
-export const RESIDENT_COMMANDS: ReadonlySet<string> = new Set([
-  'exec',
-  'shell',
-  'ui',
-  'top',
-  'log',
-  'servers',
-  'search',
-  'tools',
-  'approve',
-])
+export const RESIDENT_COMMANDS: ReadonlySet<string> = new Set(
+  'exec shell ui top log servers search tools approve'.split(' '),
+)
 
 /** The variable decides, `on` or `off`, in any of the words of a switch. It may say more: `on idle=60`. */
 const SAYS_OFF = /(?<![^\s"']|=\s*)(?:off|false|no|n|0)(?![^\s"'])/i

@@ -41,10 +41,6 @@ export class NamedTokens {
     return this.#record.read()
   }
 
-  /**
-   * @returns the token, which cannot be read again
-   * @throws BridgeError CONFIG_INVALID for an invalid name and for a name that already has a token
-   */
   async create(name: string, expires?: Date): Promise<string> {
     // The user gets a folder of this name.
     if (!NAME.test(name) || !isStoredName(name)) {

@@ -10,11 +10,7 @@ const NO_MEANING = new Set(['-i', '--interactive', '-i=true', '--interactive=tru
 /** Valid as a key of a Secret and as a variable of a container. */
 const VARIABLE = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/
 
-/**
- * @param server with its placeholders filled in
- * @param fallback the image of servers whose definition names none
- * @throws BridgeError UPSTREAM_JAIL_UNAVAILABLE, CONFIG_INVALID
- */
+/** See `JailsPart`. @param server with its placeholders filled in */
 export function programInPod(name: string, server: StdioServer, fallback?: string): Omit<Program, 'onStderr'> {
   const { sandbox = {}, cwd: folder, env } = server
   if ([sandbox.filesystem?.allowRead, sandbox.filesystem?.allowWrite].some((paths) => paths && paths.length > 0))

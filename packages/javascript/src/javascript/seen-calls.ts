@@ -30,13 +30,9 @@ type Seen = { value?: unknown }
 const MAX_CALLS = 500
 const MAX_NODES = 2_000
 const MAX_CHARS = 10_000
-const BRANCHES = new Set([
-  'IfStatement',
-  'ConditionalExpression',
-  'LogicalExpression',
-  'SwitchStatement',
-  'ChainExpression',
-])
+const BRANCHES = new Set(
+  'IfStatement ConditionalExpression LogicalExpression SwitchStatement ChainExpression'.split(' '),
+)
 const LOOPS = new Set(['ForStatement', 'ForInStatement', 'ForOfStatement', 'WhileStatement', 'DoWhileStatement'])
 /** Methods that can handle a failure without `try`. */
 const CATCHING = new Set(['catch', 'then', 'finally', 'allSettled', 'any', 'race'])

@@ -83,7 +83,7 @@ export class Relay {
     onLine: (line) => {
       if (!isControl(line)) this.#messages.push(line)
     },
-    onTooLong: (ends) => this.#messages.tooLong(ends) || this.#end(1, 'a message of the client is too long'),
+    onTooLong: (ends) => this.#messages.tooLong(ends) || this.end(1, 'a message of the client is too long'),
   })
   /** Everything that the client has said, until a resident has welcomed it for the first time. */
   #read: Buffer[] | undefined = []
@@ -115,26 +115,21 @@ export class Relay {
     input.on('data', this.#onInput)
     input.once('end', () => this.#inputOver())
     input.once('error', () => this.#inputOver())
-    output.once('error', () => this.#end(0))
+    output.once('error', () => this.end(0))
     // What the client has said is answered from kept answers before Node runs its code to connect for the first time.
     setImmediate(() => this.#connect())
   }
 
-  /** Ends with the client's process. The resident ends the session. */
-  end(code: number): void {
-    this.#end(code)
-  }
-
   #inputOver(): void {
     this.#isInputOver = true
-    this.#waits = this.#piped.waits(this.#options.output, () => this.#end(0))
+    this.#waits = this.#piped.waits(this.#options.output, () => this.end(0))
     if (this.#waits) this.#take(NEWLINE)
     this.#leave()
   }
 
   #leave(): void {
     const isOver = this.#isInputOver && this.#read === undefined
-    if (isOver && !(this.#waits && this.#open.areAwaited)) this.#end(0)
+    if (isOver && !(this.#waits && this.#open.areAwaited)) this.end(0)
   }
 
   #take(chunk: Buffer): void {
@@ -316,7 +311,8 @@ export class Relay {
     serveHere(text, { read: Buffer.concat(read), isOver: this.#isInputOver, told: this.#open.told })
   }
 
-  #end(code: number, reason?: string): void {
+  /** Ends with the client's process. The resident ends the session. */
+  end(code: number, reason?: string): void {
     if (this.#isEnding) return
     this.#isEnding = true
     if (reason !== undefined) this.#options.log(`sandbridge: ${reason}\n`)

@@ -18,10 +18,7 @@ import { scopeUnion } from '../oauth/scopes.ts'
 import { SignInPage } from './sign-in-page.ts'
 import { keepTokens } from '../tokens/stored-auth.ts'
 
-/**
- * @throws BridgeError UPSTREAM_AUTH_REQUIRED when the login failed, UPSTREAM_UNREACHABLE when the server could not be
- * reached, CANCELLED
- */
+/** See `OAuthPart`. */
 export async function login(options: LoginOptions): Promise<LoginOutcome> {
   const { server, store, name, signal, limitMs } = options
   const http = createHttpFetch({ allowLinkLocal: options.allowLinkLocal ?? false, env: options.env })

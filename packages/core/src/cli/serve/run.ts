@@ -91,5 +91,5 @@ export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { 
       .catch(() => {})
     await served.close()
   }
-  const shutDown = onShutdown(end, { answered: () => transport.answered(), exitCode: () => exitCode })
+  const shutDown = onShutdown(end, { inputOver: () => transport.answered().then(() => exitCode) })
 }

@@ -72,7 +72,7 @@ export const OWN_TERMINAL: Terminal = {
   set exitCode(code) {
     process.exitCode = code
   },
-  onEnd: (end, signals) => onShutdown(end, { watchStdin: false, ...(signals && { signals }) }),
+  onEnd: (end, signals) => onShutdown(end, signals && { signals }),
   onInterrupt: (listener) => void process.on('SIGINT', listener),
   interrupt: () => void process.kill(process.pid, 'SIGINT'),
 }

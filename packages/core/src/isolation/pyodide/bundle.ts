@@ -22,16 +22,7 @@ import type { Built } from './snapshot.ts'
 /** The JavaScript of the sandbox process, used without compilation. */
 export const INSIDE_FOLDER = join(PACKAGE_ROOT, 'packages/core/src/isolation/pyodide/inside')
 
-const OUR_FILES = [
-  'child.cjs',
-  'pump.cjs',
-  'prelude.js',
-  'boot.js',
-  'restore-heap.js',
-  'devices.js',
-  'files.js',
-  'javascript.js',
-]
+const OUR_FILES = 'child.cjs pump.cjs prelude.js boot.js restore-heap.js devices.js files.js javascript.js'.split(' ')
 const MANIFEST = 'manifest.json'
 /** Of root, as the file system's standard has it. */
 const SHARED_CACHE = '/var/cache/sandbridge/pyodide'

@@ -19,7 +19,8 @@ export interface CallStart {
 
 const MAX_PROGRAM_CHARS = 200
 
-interface Server {
+/** A server that is being started. */
+export interface StartedServer {
   definition: ServerDefinition
   /** The definition's transport with its placeholders filled in. */
   transport: StdioServer | RemoteServer
@@ -32,11 +33,11 @@ interface Server {
 export class Attempt {
   /** The way to the server, once it is open. */
   link: Link | undefined
-  readonly #server: Server
+  readonly #server: StartedServer
   /** Belongs to this start, because a later one may fill in other secrets. */
   readonly #redact: Redactor
 
-  constructor(server: Server) {
+  constructor(server: StartedServer) {
     this.#server = server
     this.#redact = server.reports.redact
   }

@@ -1,5 +1,5 @@
 // Opens a connection with the remembered transport and era, or tries them in turn. A failure leaves nothing.
-import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
+import type { ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
 import { BridgeError, shuttingDown } from '../../errors.ts'
 import { jailHome, jails } from '../../isolation/jail-part.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -15,17 +15,11 @@ import { handshake, type Era } from '../connection/handshake.ts'
 import { createListingCleaner } from '../../config/secrets/listing-words.ts'
 import { loadSdk } from '../connection/sdk.ts'
 import { untilAborted } from '../../util/async/wait.ts'
-import { Attempt } from './attempt.ts'
-import type { ServerReports } from './server-reports.ts'
+import { Attempt, type StartedServer } from './attempt.ts'
 import type { Reached, UpstreamPlace } from './upstream-place.ts'
 
 /** A server that is about to be started. */
-export interface Opening {
-  definition: ServerDefinition
-  /** The definition's transport with its placeholders filled in. */
-  transport: StdioServer | RemoteServer
-  place: UpstreamPlace
-  reports: ServerReports
+export interface Opening extends Omit<StartedServer, 'isRemote' | 'installation'> {
   /** Authorizes requests to a remote server. */
   auth: ServerAuth | undefined
   signal: AbortSignal

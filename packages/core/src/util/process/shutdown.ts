@@ -10,29 +10,20 @@ export const SIGNAL_EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as c
 export type EndSignal = keyof typeof SIGNAL_EXIT_CODES
 
 interface ShutdownOptions {
-  watchStdin?: boolean
-  /** Awaited when stdin closes. */
-  answered?: () => Promise<void>
-  /** When stdin closes. */
-  exitCode?: () => number
+  /** Called when stdin closes; resolves to the exit code. Missing: stdin is not watched. */
+  inputOver?: () => Promise<number>
   signals?: EndSignal[]
   /** On SIGTERM, awaited before the shutdown, however long it takes. A second signal does not wait for it. */
   drain?: () => Promise<void>
 }
 
 /**
- * Calls `end` once, at the first event, then exits: with `exitCode` if stdin closed, else 128 + the signal's number.
+ * Calls `end` once, at the first event, then exits: if stdin closed with its code, else 128 + the signal's number.
  * @returns what shuts down for another reason, with the given exit code
  */
 export function onShutdown(
   end: () => Promise<void>,
-  {
-    watchStdin = true,
-    answered = async () => {},
-    exitCode = () => 0,
-    signals = ['SIGINT', 'SIGTERM', 'SIGHUP'],
-    drain,
-  }: ShutdownOptions = {},
+  { inputOver, signals = ['SIGINT', 'SIGTERM', 'SIGHUP'], drain }: ShutdownOptions = {},
 ): (exitCode: number) => Promise<void> {
   let ending = false
   const shutDown = async (code: number) => {
@@ -54,9 +45,8 @@ export function onShutdown(
     await shutDown(SIGNAL_EXIT_CODES[signal])
   }
   for (const signal of signals) process.on(signal, () => void onSignal(signal))
-  if (!watchStdin) return shutDown
-  const inputOver = () => void answered().then(() => shutDown(exitCode()))
-  process.stdin.on('end', inputOver).on('close', inputOver)
+  if (!inputOver) return shutDown
+  for (const event of ['end', 'close']) process.stdin.on(event, () => void inputOver().then(shutDown))
   // A client that is gone can also show as a broken pipe at the next write.
   process.stdout.on('error', () => void shutDown(0))
   return shutDown
