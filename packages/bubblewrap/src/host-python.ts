@@ -1,7 +1,7 @@
 // Finds a python3 of this machine for sandboxes: new enough, and readable by the sandbox's user.
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { type CommandResult, findPrograms, runCommand } from '@sandbridge/core/util/process'
+import { findPrograms, runCommand } from '@sandbridge/core/util/process'
 import { fieldsOf, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { lastLine } from '@sandbridge/core/util/text'
 import type { RememberedAnswers } from './remembered-answers.ts'
@@ -79,7 +79,7 @@ export async function findHostPythons(asUser: readonly string[], answers?: Remem
   // In parallel: the first cell waits for the answers, and a version manager's shim takes longer than Python.
   const asked = candidates.map(async (candidate) => {
     const words = [...asUser, candidate, '-I', '-c', ASK]
-    const ask = () => runWords(words)
+    const ask = () => runCommand(words[0]!, words.slice(1), { timeoutMs: 10_000 })
     const answer = await (answers ? answers.ask(JSON.stringify(words), candidate, ask, isLasting) : ask())
     return { candidate, ...answer }
   })
@@ -143,10 +143,6 @@ export function holdsTooMuch(folder: string): boolean {
     isInside(folder, process.cwd()) ||
     /^\/(etc|home|root|run|var|tmp|proc|sys|dev)?\/?$/.test(folder)
   )
-}
-
-function runWords([command = '', ...args]: readonly string[]): Promise<CommandResult> {
-  return runCommand(command, args, { timeoutMs: 10_000 })
 }
 
 /** False for a virtual environment: other files than its Python determine what it reports. */

@@ -78,7 +78,10 @@ async function build(
     await writeFiles(path.join(context, 'packages'), files)
     await writeFile(path.join(context, 'requirements.txt'), requested.requirements.join('\n'))
     await writeFile(path.join(context, 'pip-program.py'), PIP_PROGRAM)
-    await writeFile(path.join(context, 'Containerfile'), unpacked ? copied(base.id) : installed(base.id, requested))
+    await writeFile(
+      path.join(context, 'Containerfile'),
+      unpacked ? `FROM ${base.id}\nCOPY packages ${PACKAGES_TARGET}\n` : installed(base.id, requested),
+    )
     // `--force-rm`: a failed build leaves no container behind. Podman would store a layer for each step.
     const layers = engine.dialect === 'podman' ? ['--layers=false'] : []
     const file = path.join(context, 'Containerfile')
@@ -94,10 +97,6 @@ async function build(
   } finally {
     await rm(context, { recursive: true, force: true })
   }
-}
-
-function copied(base: string): string {
-  return `FROM ${base}\nCOPY packages ${PACKAGES_TARGET}\n`
 }
 
 /** Installs wheels only, so that no code of a package runs during the build. Removes the installer afterwards. */

@@ -46,7 +46,6 @@ export class LearnedCalls {
     this.#now = now
   }
 
-  /** Reads what was learned before, once. Never rejects. */
   ready(): Promise<void> {
     return this.#record.ready()
   }
@@ -57,7 +56,6 @@ export class LearnedCalls {
     return entry?.worked && { shape: entry.worked, print: entry.print }
   }
 
-  /** The tools that a search in such words led to, each once, the most alike first. */
   ledTo(...wordings: readonly string[]): LearnedTool[] {
     const asked = wordings.map((wording) => wordingOf(wording))
     const found: LearnedTool[] = []
@@ -68,7 +66,6 @@ export class LearnedCalls {
     return found.toSorted((a, b) => b.likeness - a.likeness).slice(0, MAX_FOUND)
   }
 
-  /** On how many of the last days the server was called. By day, so that it changes rarely. */
   daysOfUse(server: string): number {
     const since = this.#day(-MAX_DAYS)
     return this.#record.value.days.get(server)?.filter((day) => day > since).length ?? 0
@@ -116,7 +113,6 @@ export class LearnedCalls {
     })
   }
 
-  /** Writes what is not written yet. Never rejects. */
   flush(): Promise<void> {
     return this.#record.flush()
   }

@@ -12,7 +12,6 @@ export const NOT_LOOKED_AT = 'Images, sounds and files were not searched for per
 
 const ARTIFACT_ADDRESS = /(sandbridge:\/\/artifact\/)([\w.!~*'()%-]+)/g
 
-/** Masks a result. If it cannot be searched, removes everything that the cell produced. Never rejects. */
 export async function maskResult(result: CellResult, masker: Masker, signal?: AbortSignal): Promise<CellResult> {
   try {
     return await masker.masked((mask) => masked(result, mask), signal)

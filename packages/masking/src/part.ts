@@ -89,7 +89,6 @@ function nameFinder(url: string): NameFinder {
 
 // Masks what leaves a cell while it runs: its progress, and sampling requests of servers.
 
-/** Masks progress messages. Drops output: a value may be split over two pieces, and the result has all of it. */
 function maskedListeners(listeners: CellListeners, masker: Masker): CellListeners {
   const { onProgress, onToolCall, onUpstreamProgress } = listeners
   const masked = <T extends { message?: string | null | undefined }>({ message, ...progress }: T): T => {

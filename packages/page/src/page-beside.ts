@@ -3,7 +3,6 @@ import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import type { AnswerPage } from '@sandbridge/core/calls/permissions'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 
-/** @param given the value of `--ui`. @throws BridgeError CONFIG_INVALID for an invalid port */
 export function pageBeside(given: string | true): { serve(bridge: Bridge): Promise<void>; close(): void } {
   const port = parsePort(given === true ? '0' : given)
   let page: AnswerPage | undefined

@@ -12,7 +12,6 @@ const REQUEST_MS = 30_000
 /** As over HTTP: any program of this machine can connect, also one of another user. */
 const CONNECTIONS = { connections: 512, strangers: 64, strangerMs: 10_000, newcomers: 512, newcomerMs: 2_000 }
 
-/** @param port 0 means any free port. @throws BridgeError CONFIG_INVALID when it cannot be listened on */
 export async function servePage(bridge: Bridge, port: number): Promise<AnswerPage> {
   const connections = new Connections(CONNECTIONS)
   const handler = new PageHandler(bridge, (socket) => connections.admit(socket))

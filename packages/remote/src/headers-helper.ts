@@ -13,7 +13,6 @@ const LIMIT_MS = 10_000
 
 type Place = Pick<ClientContext, 'env' | 'cwd'>
 
-/** The transport with the headers of its helper, whose output is never quoted. @throws BridgeError CONFIG_INVALID */
 export async function withHelpersHeaders(name: string, server: RemoteServer, place: Place): Promise<RemoteServer> {
   const { headersHelper, url } = server
   if (headersHelper === undefined) return server
@@ -43,7 +42,6 @@ export async function withHelpersHeaders(name: string, server: RemoteServer, pla
   })
 }
 
-/** Runs the helper once more when its headers are refused, and repeats the request, which had no effect. */
 export function helperAuth(name: string, server: RemoteServer, place: Place, held: HeldSecrets): ServerAuth {
   const { origin } = new URL(server.url)
   /** Missing until the first are refused: those are in the transport. */

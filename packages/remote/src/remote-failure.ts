@@ -72,7 +72,6 @@ function parseRetryAfter(value: string | null, now: number): number | undefined 
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
-/** Describes the root cause of a failed request; undefined when it is unknown. */
 export function remoteReason(error: unknown): string | undefined {
   for (const cause of causesOf(error)) {
     if (cause instanceof RemoteFailure || cause instanceof BodyRefusedError) return cause.message
@@ -98,7 +97,6 @@ export function hadNoEffect(error: unknown): boolean {
   return causesOf(error).some((cause) => codeOf(cause) in WORDS && !BROKEN_OFF.has(codeOf(cause)))
 }
 
-/** False when the server could not be reached, or takes no requests now. */
 export function wasReached(error: unknown): boolean {
   const status = statusOf(error)
   if (status !== undefined) return !UNREACHED.has(status)
@@ -107,7 +105,6 @@ export function wasReached(error: unknown): boolean {
   )
 }
 
-/** The wait that the server asked for, if that is why the request failed. */
 export function retryAfterOf(error: unknown): number | undefined {
   return causesOf(error).find((cause) => cause instanceof RemoteFailure)?.retryAfterMs
 }

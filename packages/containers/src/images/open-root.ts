@@ -19,12 +19,7 @@ type OnProgress = (message: string) => void
 /** Large reads: an image has hundreds of megabytes. */
 const PIECE_BYTES = 1 << 20
 
-/**
- * @param onProgress called when an image is pulled or unpacked
- * @throws BridgeError CONFIG_INVALID for an unusable path, SANDBOX_IMAGE_MISSING or SANDBOX_ENGINE_MISSING for a name
- * that no engine has or can
- *   pull, SANDBOX_START_FAILED if the image cannot be unpacked
- */
+/** See `ImagesPart`. */
 export async function openRoot(
   image: string,
   cacheDir: string,
@@ -46,7 +41,6 @@ export async function openRoot(
   )
 }
 
-/** True if an image of this name is already unpacked, so that no engine is needed. */
 export async function isUnpacked(name: string, cacheDir: string): Promise<boolean> {
   return (await new UnpackedImages(cacheDir).lastOf(name)) !== undefined
 }

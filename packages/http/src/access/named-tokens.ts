@@ -66,7 +66,6 @@ export class NamedTokens {
     return token
   }
 
-  /** @throws BridgeError CONFIG_INVALID when no token has this name */
   async revoke(name: string): Promise<void> {
     await this.#record.update((all) => {
       if (Object.hasOwn(all, name)) return void delete all[name]

@@ -26,7 +26,6 @@ const MAX_TOLD = 20
 /** Each is judged at every call, and anybody may have written a project. */
 const MAX_PROJECT_CONDITIONS = 200
 
-/** Reads the rules of a file, its patterns for masking, and the servers whose text its user trusts. */
 export async function readRules(text: string, origin: Origin): Promise<RulesOfFile | { problems: RuleProblem[] }> {
   if (text.trim() === '')
     return { problems: [{ reason: 'is empty: write {"permissions": {}} or delete it', place: { line: 1, column: 1 } }] }

@@ -5,7 +5,6 @@ import { didYouMeanText } from '@sandbridge/core/util/text'
 /** Methods of every server beside its tools; see docs/permissions.md. */
 const METHODS = ['resources', 'read_resource', 'prompts', 'get_prompt', 'list_tools']
 
-/** The rules that match nothing. A rule for a server whose tools are unknown is not reported. */
 export function unmatchedRules(rules: readonly Rule[], servers: readonly KnownServer[]): UnmatchedRule[] {
   const known = servers.map(({ name, otherNames = [], tools }) => ({ name, names: [name, ...otherNames], tools }))
   const names = known.flatMap(({ name, tools = [] }) => [

@@ -11,7 +11,6 @@ export interface Witness {
   hash: string
 }
 
-/** Returns the record's logs within the state of the bridge's owner. */
 export function recordIn(store: Store): Logs {
   return store.logs('audit')
 }

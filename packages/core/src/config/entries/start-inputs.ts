@@ -25,7 +25,8 @@ export interface StartPlace {
 /** Changes when another start may have another result. Reads no file: what the system says of it is enough. */
 export function startInputs({ transport }: ServerDefinition, place: StartPlace): string {
   const texts = textsOf(transport)
-  const inherited = transport.type === 'stdio' ? inheritedBy(transport) : NETWORK_VARIABLES.proxies
+  const own = transport.type === 'stdio' ? (transport.inheritEnv ?? []) : undefined
+  const inherited = own ? [...own, ...Object.values(NETWORK_VARIABLES).flat()] : NETWORK_VARIABLES.proxies
   const variables = [...texts.flatMap(variablesIn), ...inherited]
   const files = transport.type === 'stdio' ? filesOf(transport, place) : [place.tokensFile ?? '']
   const inputs = [
@@ -38,7 +39,12 @@ export function startInputs({ transport }: ServerDefinition, place: StartPlace):
 
 function textsOf(transport: StdioServer | RemoteServer): string[] {
   if (transport.type !== 'stdio')
-    return [transport.url, transport.headersHelper ?? '', ...Object.values(transport.headers), ...oauthTexts(transport)]
+    return [
+      transport.url,
+      transport.headersHelper ?? '',
+      ...Object.values(transport.headers),
+      ...Object.values({ ...transport.oauth, ...transport.signIn }),
+    ]
   const { command, args, env, cwd = '', envFile = '', sandbox } = transport
   return [command, ...args, ...Object.values(env), cwd, envFile, ...(sandbox ? sandboxTexts(sandbox) : [])]
 }
@@ -46,14 +52,6 @@ function textsOf(transport: StdioServer | RemoteServer): string[] {
 function sandboxTexts({ filesystem = {}, network, image = '' }: ServerSandbox): string[] {
   const domains = typeof network === 'object' ? Object.values(network) : []
   return [...[...Object.values(filesystem), ...domains].flat(), image]
-}
-
-function oauthTexts({ oauth, signIn }: RemoteServer): string[] {
-  return Object.values({ ...oauth, ...signIn })
-}
-
-function inheritedBy({ inheritEnv = [] }: StdioServer): readonly string[] {
-  return [...inheritEnv, ...Object.values(NETWORK_VARIABLES).flat()]
 }
 
 /** Whether the start depends on the client's folder despite an absolute `cwd`: by a placeholder or a relative file. */
