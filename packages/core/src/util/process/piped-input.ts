@@ -1,4 +1,4 @@
-// Tells input that ends with what it brought, as of `printf … | sandbridge`, from that of a client which hangs up later:
+// Tells input that ends with what it brought, as of `printf … | sandbridge`, from that of a client that hangs up later:
 // the first waits for its answers.
 import type { Writable } from 'node:stream'
 
