@@ -30,12 +30,8 @@ export function brokenCache(
   }
   if (manager === 'uv' && UV_BROKEN.test(stderrTail) && UV_CACHE.test(stderrTail)) {
     // With a name, uv would keep the environment that it made for the package, and a dependency that is incomplete.
-    const command = `uv cache clean --cache-dir ${quoted(cache)}`
+    const command = `uv cache clean --cache-dir ${/^[\w./~:\\-]+$/.test(cache) ? cache : `"${cache}"`}`
     return { text: "uv's copy of the package seems to be incomplete.", remedy: `Empty its cache: ${command}` }
   }
   return undefined
-}
-
-function quoted(folder: string): string {
-  return /^[\w./~:\\-]+$/.test(folder) ? folder : `"${folder}"`
 }

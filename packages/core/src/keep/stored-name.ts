@@ -18,7 +18,7 @@ export function checkStoredName(name: string, what: string): string {
   if (problem === undefined) return normal
   throw new BridgeError(
     'STATE_REFUSED',
-    `${JSON.stringify(shown(normal))} is not a valid name for ${what}: ${problem}`,
+    `${JSON.stringify(normal.length > 60 ? `${normal.slice(0, 60)}…` : normal)} is not a valid name for ${what}: ${problem}`,
     {
       hint: `Use a plain file name of at most ${MAX_NAME_CHARS} characters, such as report-2.csv.`,
     },
@@ -55,8 +55,4 @@ function problemOf(name: string, mayBeHidden = false): string | undefined {
   if (/^\s|[\s.]$/.test(name)) return 'it begins or ends with a space, or ends with a dot'
   if (WINDOWS_DEVICE.test(name)) return 'Windows reserves it for a device'
   return undefined
-}
-
-function shown(name: string): string {
-  return name.length > 60 ? `${name.slice(0, 60)}…` : name
 }

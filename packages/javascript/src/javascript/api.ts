@@ -73,7 +73,9 @@ export class Api {
   }
 
   #ask(name: string, args: unknown[]): Promise<unknown> {
-    const data = args.map((one) => (ArrayBuffer.isView(one) ? bytesOf(one).toString('base64') : one))
+    const data = args.map((one) =>
+      ArrayBuffer.isView(one) ? Buffer.from(one.buffer, one.byteOffset, one.byteLength).toString('base64') : one,
+    )
     const binary = args.flatMap((one, at) => (ArrayBuffer.isView(one) ? [at] : []))
     return this.#link.ask({ type: 'runtime', name, args: data, binary })
   }
@@ -173,8 +175,4 @@ function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || value instanceof Media) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype
-}
-
-function bytesOf(view: ArrayBufferView): Buffer {
-  return Buffer.from(view.buffer, view.byteOffset, view.byteLength)
 }

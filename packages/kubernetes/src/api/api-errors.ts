@@ -55,7 +55,7 @@ function explain(error: unknown, cluster: string, { verb, resource, namespace }:
     return { code: 'SANDBOX_ENGINE_MISSING', message, hint: LATER }
   }
   const { status, message } = error
-  if (isQuota(error)) {
+  if (status === 403 && message.includes('exceeded quota')) {
     const text = `Namespace ${namespace} has no quota left for another sandbox: ${message}`
     return { code: 'SANDBOX_BUSY', message: text, hint: 'Retry when another sandbox has ended, or raise the quota.' }
   }
@@ -93,8 +93,4 @@ const SEE_DOCS = 'docs/kubernetes.md describes the pods that the bridge makes.'
  */
 function isMissingRight({ status, message }: ApiError): boolean {
   return status === 403 && /User ".*" cannot \w+ resource|is forbidden: *$/.test(message)
-}
-
-function isQuota({ status, message }: ApiError): boolean {
-  return status === 403 && message.includes('exceeded quota')
 }

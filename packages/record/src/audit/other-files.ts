@@ -17,12 +17,9 @@ export function recordIn(store: Store): Logs {
 
 /** Returns the files of a record, oldest first. */
 export async function recordFiles(logs: Logs): Promise<LogInfo[]> {
-  return (await logs.list()).filter(({ name }) => NAME.test(name)).toSorted(inOrder)
-}
-
-/** Numeric order: a bridge's tenth file comes after its ninth. */
-function inOrder(a: LogInfo, b: LogInfo): number {
-  return a.name.localeCompare(b.name, 'en', { numeric: true })
+  const files = (await logs.list()).filter(({ name }) => NAME.test(name))
+  // A bridge's tenth file comes after its ninth.
+  return files.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }))
 }
 
 /** Returns the hash of the last valid line of each of the newest files. */

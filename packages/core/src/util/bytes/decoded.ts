@@ -59,7 +59,10 @@ async function* decodedOne(body: AsyncIterable<Buffer>, name: string): AsyncGene
     yield* rest
   }
   // A proxy may have decoded it and left the header.
-  const how = isPlain || isText(head) ? '' : (MAGIC.find(([, start]) => isStart(head, start))?.[0] ?? name)
+  const how =
+    isPlain || isText(head)
+      ? ''
+      : (MAGIC.find(([, start]) => start.every((byte, at) => head[at] === byte))?.[0] ?? name)
   if (how === '') {
     yield* whole()
     return
@@ -67,10 +70,6 @@ async function* decodedOne(body: AsyncIterable<Buffer>, name: string): AsyncGene
   if (!Object.hasOwn(DECODERS, how)) throw new SyntaxError(`it is encoded as '${how}', which Node cannot read here`)
   // The error of a broken body is thrown by the iteration.
   yield* pipeline(whole, DECODERS[how]!(), () => {}) as AsyncIterable<Buffer>
-}
-
-function isStart(head: Buffer, start: readonly number[]): boolean {
-  return start.every((byte, at) => head[at] === byte)
 }
 
 function isText(head: Buffer): boolean {
