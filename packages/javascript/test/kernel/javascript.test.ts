@@ -198,7 +198,7 @@ it('a second interrupt while Node is stopped for the first lets the next JavaScr
       if (type === 'output') for (const ms of [60, 120]) setTimeout(() => kernel.sandbox.interrupt(), ms)
     },
   })
-  expect(cell.status).toBe('interrupted')
+  expect(cell).toMatchObject({ status: 'interrupted', stderr: '' })
   expect((await js(kernel, '5')).value).toMatchObject({ 'text/plain': '5' })
 })
 

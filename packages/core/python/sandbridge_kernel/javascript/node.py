@@ -124,12 +124,14 @@ class Node:
                 pass
 
         pending = asyncio.ensure_future(find())
-        await asyncio.wait((pending,), timeout=max(0.0, end - time.monotonic()))
-        if not pending.done():
-            pending.cancel()
-            return False
-        pending.result()
-        return True
+        try:
+            await asyncio.wait((pending,), timeout=max(0.0, end - time.monotonic()))
+            if not pending.done():
+                return False
+            pending.result()
+            return True
+        finally:
+            pending.cancel()  # after a second interrupt, its own end would be an error that was never retrieved
 
     def _ring(self) -> None:
         """Terminate the code that is running in it, wherever that is, and interrupt the programs that cells have started."""
