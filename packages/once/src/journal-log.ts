@@ -67,7 +67,6 @@ export class JournalLog {
   #kept = 0
   #isWarned = false
   #isClosed = false
-  #hasLong = false
 
   /**
    * @param head its first line
@@ -85,7 +84,6 @@ export class JournalLog {
   add(line: object | Entry): Promise<void> | undefined {
     if (this.#isClosed) return undefined
     if (!this.#writer && !this.#writing) this.#waiting.add(this.#head)
-    if ('key' in line && line.answer && leastLengthOf(line.answer) > MAX_IN_MEMORY) this.#hasLong = true
     // To the end: a line about a call also says that its cell goes on.
     this.#waiting.delete(line)
     this.#waiting.add(line)
@@ -105,8 +103,7 @@ export class JournalLog {
   async #write(): Promise<void> {
     const { logs, name, log } = this.#place
     while (this.#waiting.size > 0) {
-      if (this.#hasLong && !this.#isSynced) await sleep(LONG_PAUSE_MS)
-      this.#hasLong = false
+      if (!this.#isSynced && [...this.#waiting].some(hasLongAnswer)) await sleep(LONG_PAUSE_MS)
       const lines = [...this.#waiting]
       this.#waiting.clear()
       try {
@@ -226,6 +223,10 @@ export async function readLog(
   found.entries = [...entries.values()].filter(({ state }) => state !== 'free')
   for (const entry of found.entries) entry.isTold = found.handedOverAt !== undefined
   return found
+}
+
+function hasLongAnswer(line: object | Entry): boolean {
+  return 'key' in line && line.answer !== undefined && leastLengthOf(line.answer) > MAX_IN_MEMORY
 }
 
 /** Characters that its JSON has at least, without making it: the JSON of many MB keeps the process busy. */

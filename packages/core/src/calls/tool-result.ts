@@ -83,9 +83,6 @@ export function leftOutNotes(tool: CatalogTool, result: ToolResult, reply: ToolR
   if (reply === result) return []
   const { content, structuredContent, texts } = reply
   const others = Object.keys(othersOf(result))
-  // A name may be a sentence.
-  const plain = others.filter((name) => /^[\w.-]{1,40}$/.test(name)).slice(0, 5)
-  const fields = [`fields beside its content, which only raw=True has (${others.length})`, plain.join(', ')]
   const blocks = structuredContent === undefined ? [] : blocksOf(content)
   const json = blocks.length === 0 ? '' : JSON.stringify(structuredContent)
   const isMore = (text: unknown): boolean => typeof text === 'string' && !json.includes(JSON.stringify(text))
@@ -96,10 +93,18 @@ export function leftOutNotes(tool: CatalogTool, result: ToolResult, reply: ToolR
       ? [`images or sounds beside its data${where('media', structuredContent)}`]
       : []),
     ...(links > 0 ? [`links or files beside its data, which only raw=True has (${links}).`] : []),
-    ...(others.length > 0 ? [`${fields.filter(Boolean).join(': ')}.`] : []),
+    ...(others.length > 0 ? [fieldsText(others)] : []),
   ]
+  if (beside.length === 0) return beside
   const name = onOneLine(`${tool.server}.${tool.name}`).slice(0, MAX_NAME_CHARS)
   return beside.map((what) => `${name} returned ${what}`)
+}
+
+function fieldsText(names: readonly string[]): string {
+  // A name may be a sentence.
+  const plain = names.filter((name) => /^[\w.-]{1,40}$/.test(name)).slice(0, 5)
+  const text = `fields beside its content, which only raw=True has (${names.length})`
+  return `${[text, plain.join(', ')].filter(Boolean).join(': ')}.`
 }
 
 /** What has room for it: a number has none, and a text of JavaScript. */

@@ -16,13 +16,10 @@ export function checkStoredName(name: string, what: string): string {
   const normal = name.normalize('NFC')
   const problem = problemOf(normal)
   if (problem === undefined) return normal
-  throw new BridgeError(
-    'STATE_REFUSED',
-    `${JSON.stringify(normal.length > 60 ? `${normal.slice(0, 60)}…` : normal)} is not a valid name for ${what}: ${problem}`,
-    {
-      hint: `Use a plain file name of at most ${MAX_NAME_CHARS} characters, such as report-2.csv.`,
-    },
-  )
+  const shown = normal.length > 60 ? `${normal.slice(0, 60)}…` : normal
+  throw new BridgeError('STATE_REFUSED', `${JSON.stringify(shown)} is not a valid name for ${what}: ${problem}`, {
+    hint: `Use a plain file name of at most ${MAX_NAME_CHARS} characters, such as report-2.csv.`,
+  })
 }
 
 /** On some systems both names are the same folder. @throws BridgeError STATE_REFUSED */

@@ -56,10 +56,13 @@ def bundle(value: object, with_json: bool = False) -> dict[str, Any]:
 
 
 def _plain(value: object) -> str:
-    method, printer = getattr(type(value), "_repr_pretty_", None), _Printer()
+    method = getattr(type(value), "_repr_pretty_", None)
     if callable(method) and not isinstance(value, type):
+        printer = _Printer()
         _data(method, value, printer, False)
-    return printer.getvalue() or wrapped(value, repr(value))
+        if shown := printer.getvalue():
+            return shown
+    return wrapped(value, repr(value))
 
 
 class _Printer(StringIO):
@@ -101,10 +104,14 @@ def _shows_itself(value: object) -> bool:
     except NotImplementedError:
         return False
     except Exception as error:
-        name = getattr(method, "__qualname__", type(value).__name__)
-        print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr)
+        _tell_failure(method, value, error)
         return False
     return True
+
+
+def _tell_failure(method: Callable[..., Any], value: object, error: Exception) -> None:
+    name = getattr(method, "__qualname__", type(value).__name__)
+    print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 def _data(method: Callable[..., Any], value: object, *arguments: object, **options: object) -> Any:
@@ -112,8 +119,7 @@ def _data(method: Callable[..., Any], value: object, *arguments: object, **optio
     try:
         data = method(value, *arguments, **options)
     except Exception as error:
-        name = getattr(method, "__qualname__", type(value).__name__)
-        print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr)
+        _tell_failure(method, value, error)
         return None
     return data[0] if isinstance(data, tuple) else data  # Jupyter allows (data, metadata)
 

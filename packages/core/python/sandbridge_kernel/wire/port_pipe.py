@@ -10,7 +10,6 @@ import os
 import select
 import signal
 import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,8 +47,11 @@ class PipePort:
         def take_in() -> None:
             self._hear_bell()
             if not channel.waiting:
-                with suppress(RecursionError):  # the cell is at the limit of its stack; the next read gets the bytes
+                # In a signal handler, contextlib.suppress would itself need stack, and for each reply some time.
+                try:
                     channel.pump(in_handler=True)
+                except RecursionError:
+                    pass  # the cell is at the limit of its stack; the next read gets the bytes
 
         def on_input(_signum: int, frame: FrameType | None) -> None:
             if not channel.detached:
@@ -66,8 +68,10 @@ class PipePort:
 
     def _hear_bell(self) -> None:
         if self._bell is not None:
-            with suppress(OSError):  # it was not the bell, or the cell has closed it
+            try:
                 os.read(self._bell, 64)
+            except OSError:
+                pass  # it was not the bell, or the cell has closed it
 
     def announce(self, on: bool) -> None:
         """Choose whether replies raise the signal, too. Without a bell, they always do."""

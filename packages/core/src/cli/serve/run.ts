@@ -47,7 +47,8 @@ export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { 
   })
   const settingsAtStart = live?.settings ?? readSettings({}, context)
   const log = createLog(settingsAtStart.logLevel)
-  if (tightMemory()) log.warning(tightMemory())
+  const tight = tightMemory()
+  if (tight !== '') log.warning(tight)
   const open = async (): Promise<Conversation> => {
     // What is wrong may have been corrected since.
     live ??= await read()

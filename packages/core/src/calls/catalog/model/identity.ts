@@ -21,8 +21,10 @@ const fingerprints = new WeakMap<UpstreamTool, string>()
 
 /** Identifies a tool's definition, so that types learned from an older definition are not used. */
 export function toolFingerprint(tool: UpstreamTool): string {
-  const about = [LEARNED_FORMAT, tool.inputSchema, tool.description, tool.title]
-  const made = fingerprints.get(tool) ?? hash('sha256', sortedJson(about)).slice(0, 16)
-  fingerprints.set(tool, made)
+  let made = fingerprints.get(tool)
+  if (made === undefined) {
+    const about = [LEARNED_FORMAT, tool.inputSchema, tool.description, tool.title]
+    fingerprints.set(tool, (made = hash('sha256', sortedJson(about)).slice(0, 16)))
+  }
   return made
 }
