@@ -15,7 +15,7 @@ plugIn(PACKAGES)
 const page = readFileSync(new URL('../../../../docs/protocol.md', import.meta.url), 'utf8')
 
 it('docs/protocol.md lists the methods that the proxy serves, with their params', async () => {
-  const entries = page.slice(page.indexOf('\n## Methods\n')).matchAll(/^- \*\*`(\w+)`\*\*:(.*(?:\n  .*)*)/gm)
+  const entries = page.slice(page.indexOf('\n## Methods\n')).matchAll(/^- \*\*`(\w+)`\*\*(.*(?:\n  .*)*)/gm)
   const methods = Object.fromEntries([...entries].map(([, name, text]) => [name!, paramsOf(text!)]))
   const unknown = await problemOf('?', {})
   const served = (unknown as { hint: string }).hint.replace('Methods: ', '').split(', ')
@@ -28,10 +28,10 @@ it('docs/protocol.md lists the methods that the proxy serves, with their params'
   }
 })
 
-/** The params of an entry: the names in the first sentence after `Params:`. Text in brackets explains one. */
+/** The params of an entry: the names between `takes` and `returns`. Text in brackets explains one. */
 function paramsOf(entry: string): Record<string, 'required' | 'optional'> {
   const bare = entry.replaceAll(/\s+/g, ' ').replaceAll(/\([^)]*\)/g, '')
-  const sentence = /Params: (.*?)(?:\.(?: |$))/.exec(bare)?.[1] ?? ''
+  const [, sentence = ''] = /^ takes (.*?)(?:, and returns|\.(?: |$))/.exec(bare) ?? []
   const names = [...sentence.matchAll(/`(\w+)(\??)`/g)]
   return Object.fromEntries(names.map(([, name, optional]) => [name!, optional ? 'optional' : 'required']))
 }
