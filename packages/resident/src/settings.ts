@@ -5,7 +5,7 @@ export const RESIDENT_SETTINGS = {
   resident: setting(
     'resident.mode',
     'MCP_BRIDGE_RESIDENT',
-    '`on`: your clients share one bridge in the background. `CI` turns sharing off. On Windows and in Linux containers, only the variable turns sharing on.',
+    '`on`: your clients share one bridge in the background. On Windows and in Linux containers, only the variable turns this on.',
     choice(['on', 'off'], 'on'),
   ),
   residentIdleMs: setting(

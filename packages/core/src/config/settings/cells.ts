@@ -44,13 +44,13 @@ export const CELL_SETTINGS = {
   session: setting(
     'cells.session',
     'MCP_BRIDGE_SESSION',
-    '`shared`: cells share variables and files. `fresh`: each gets its own sandbox. `checkpoint`: variables that can be pickled return when the session needs a new sandbox. `durable`: the session’s pod outlives the bridge (Kubernetes).',
+    '`fresh`: every cell has its own sandbox. `shared`: variables last from cell to cell. `checkpoint`: variables also outlive a crash. `durable`: variables also outlive the bridge (Kubernetes).',
     choice(['shared', 'fresh', 'checkpoint', 'durable'], 'shared'),
   ),
   once: setting(
     'cells.once',
     'MCP_BRIDGE_ONCE',
-    '`on`: if a cell is sent again because its result was lost, its answered calls are not made again. See docs/once.md.',
+    '`on`: if a cell is sent again, because its result was lost, answered calls are not made again. See docs/once.md.',
     choice(['on', 'off'], 'on'),
   ),
   compat: setting(

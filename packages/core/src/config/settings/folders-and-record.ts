@@ -17,7 +17,7 @@ export const OBSERVABILITY_SETTINGS = {
   audit: setting(
     'observability.audit',
     'MCP_BRIDGE_AUDIT',
-    'What the audit log holds: nothing (`off`), the shape and hash of arguments (`shape`), arguments without known secrets (`full`), or also code and servers’ responses, for `sandbridge save` (`replay`).',
+    'What the audit log holds: shapes and hashes of arguments (`shape`), arguments without known secrets (`full`), or also code and responses, for `sandbridge save` (`replay`).',
     choice(['off', 'shape', 'full', 'replay'], 'shape'),
   ),
   auditRequired: setting(
