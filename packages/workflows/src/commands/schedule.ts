@@ -63,7 +63,7 @@ export async function schedule(
   if (replaced.length > 0) print(`Replaced ${quoted(replaced)}: the same workflow, time and parameters.`)
   if (others.length > 0)
     print(`${title} stays scheduled as ${quoted(others)}, too. End one: sandbridge schedule ${others[0]} --remove`)
-  print(`'${id}' runs next at ${local(next, zone)}, in a bridge that serves HTTP: sandbridge run --http`)
+  print(`'${id}' runs next at ${local(next, zone)}, in a bridge that serves HTTP: sandbridge run --http 8080`)
 }
 
 const quoted = (ids: readonly string[]): string => ids.map((id) => `'${id}'`).join(', ')
@@ -94,7 +94,7 @@ async function list(store: ScheduleStore, savedTools: SavedToolStore, { json }: 
     ],
     { head: ['NAME', 'WHEN', 'NEXT', 'LAST'] },
   )
-  printSummary('A bridge that serves HTTP runs them: sandbridge run --http')
+  printSummary('A bridge that serves HTTP runs them: sandbridge run --http 8080')
 }
 
 function nextOf({ when, zone }: Schedule): Date | undefined {
