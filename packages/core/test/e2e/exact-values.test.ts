@@ -55,6 +55,16 @@ describe('values of servers', () => {
     )
   })
 
+  it('two keys that are one in JSON are refused, as the value of one would be lost', async () => {
+    expect(await bridge.run('await mcp_t.echo(rank={"a": [{1: 2, "1": 3}]})')).toContain(
+      "the keys 1 and '1' of a dict are both '1' in JSON: rename one",
+    )
+    expect(await bridge.run('await mcp_t.echo(rank={True: 2, "true": 3})')).toContain("the keys True and 'true'")
+    expect(await bridge.run('print(await mcp_t.echo(rank={1: 2, None: [{True: 3}], 2.5: \'"1": x\'}))')).toContain(
+      'got {"rank":{"1":2,"null":[{"true":3}],"2.5":"\\"1\\": x"}}',
+    )
+  })
+
   it('JavaScript sends a BigInt exactly and gets one', async () => {
     const js = async (code: string) => (await bridge.callTool('run_javascript', { code })).text
     expect(await js(`await t.echo({ id: ${ID}n, rank: { b: [2n ** 64n] } })`)).toContain(

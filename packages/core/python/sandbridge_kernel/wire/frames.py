@@ -6,6 +6,7 @@ import re
 from array import array
 from itertools import accumulate
 from json import JSONDecoder, JSONEncoder
+from json import dumps as _dumps
 from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, cast
 
@@ -61,6 +62,8 @@ def encode(frame: Mapping[str, Any], default: Callable[[Any], Any] | None = None
     text = make(frame)
     if default and frame["method"] != "call_tool" and _LONG_NUMBER.search(text):
         _check_integers(frame["params"], default)
+    if default and _ODD_KEY.search(text):
+        _check_keys(frame["params"], default)
     if len(text) >= MAX_FRAME_BYTES:
         raise FrameError(f"a frame of {len(text):,} bytes is over the limit of {MAX_FRAME_BYTES:,}")
     if len(text) > MAX_NESTING:
@@ -71,6 +74,26 @@ def encode(frame: Mapping[str, Any], default: Callable[[Any], Any] | None = None
 # Or the same in a string: the text is a quick test.
 _LONG_NUMBER = re.compile(r"[:,\[]-?[1-9]\d{15}")
 _MAX_INTEGER = 2**53 - 1
+
+
+# What a key becomes that is no str, unless it stands in a string.
+_ODD_KEY = re.compile(r'"(?:-?[\dIN]|true|false|null)[^"]*":')
+
+
+def _check_keys(value: Any, default: Callable[[Any], Any]) -> None:
+    """Raises ValueError for a dict with two keys that JSON spells alike: the value of one would be lost."""
+    if isinstance(value, dict):
+        names: dict[str, Any] = {}
+        for key, item in value.items():
+            name = key if isinstance(key, str) else _dumps(key)
+            if names.setdefault(name, key) is not key:
+                raise ValueError(f"the keys {names[name]!r} and {key!r} of a dict are both {name!r} in JSON: rename one")
+            _check_keys(item, default)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _check_keys(item, default)
+    elif not isinstance(value, (str, int, float, type(None))):
+        _check_keys(default(value), default)
 
 
 def _check_integers(value: Any, default: Callable[[Any], Any], name: str = "") -> None:
