@@ -48,7 +48,8 @@ async function callRows(): Promise<BenchRow[]> {
 
 /** Nothing but flow rules runs this code here. */
 const isOfFlow = (file: string, name: string): boolean =>
-  /\/src\/(?:calls\/(?:flow|permissions)|config\/rules)\//.test(file) || name === 'flowFields'
+  /\/packages\/(?:(?:flow|permissions)\/src|core\/src\/(?:calls\/permissions|config\/rules))\//.test(file) ||
+  name === 'flowFields'
 
 /** The same in CPU time, on which other load of the machine has little influence. */
 async function cpuRows(): Promise<BenchRow[]> {
