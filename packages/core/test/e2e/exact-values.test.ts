@@ -57,7 +57,7 @@ describe('values of servers', () => {
 
   it('two keys that are one in JSON are refused, as the value of one would be lost', async () => {
     expect(await bridge.run('await mcp_t.echo(rank={"a": [{1: 2, "1": 3}]})')).toContain(
-      "the keys 1 and '1' of a dict are both '1' in JSON: rename one",
+      "the keys 1 and '1' are both '1' in JSON: rename one",
     )
     expect(await bridge.run('await mcp_t.echo(rank={True: 2, "true": 3})')).toContain("the keys True and 'true'")
     expect(await bridge.run('print(await mcp_t.echo(rank={1: 2, None: [{True: 3}], 2.5: \'"1": x\'}))')).toContain(

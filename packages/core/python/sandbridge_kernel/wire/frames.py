@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from itertools import accumulate
-from json import JSONDecoder, JSONEncoder
-from json import dumps as _dumps
+from json import JSONDecoder, JSONEncoder, dumps
 from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, cast
 
@@ -85,9 +84,9 @@ def _check_keys(value: Any, default: Callable[[Any], Any]) -> None:
     if isinstance(value, dict):
         names: dict[str, Any] = {}
         for key, item in value.items():
-            name = key if isinstance(key, str) else _dumps(key)
+            name = key if isinstance(key, str) else dumps(key)
             if names.setdefault(name, key) is not key:
-                raise ValueError(f"the keys {names[name]!r} and {key!r} of a dict are both {name!r} in JSON: rename one")
+                raise ValueError(f"the keys {names[name]!r} and {key!r} are both {name!r} in JSON: rename one")
             _check_keys(item, default)
     elif isinstance(value, (list, tuple)):
         for item in value:
