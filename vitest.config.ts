@@ -56,8 +56,8 @@ export default defineConfig({
     // As for tests: a machine that stands still for a second must fail none. Less than theirs, so that the last look is
     // told.
     expect: { poll: { timeout: 50_000 } },
-    // A worker waits for sandboxes and servers half of its time.
-    maxWorkers: availableParallelism() + 2,
+    // A worker waits for sandboxes and servers half of its time. More than one in excess make each other time out.
+    maxWorkers: availableParallelism() + 1,
     tags: [{ name: WHOLE, description: 'left out of `npm test`, run by `npm run test:all`' }],
     // For what needs engines, a browser or registries, which stand still at times. The tally names what needed it.
     retry: Number(process.env['SANDBRIDGE_TEST_RETRIES'] ?? 0),
