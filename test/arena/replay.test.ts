@@ -1,7 +1,8 @@
 // @module-tag whole: it is about the benchmark, not the product
 // Replays of tasks of the arena with published servers and the built bridge: the gold calls solve them in every way,
 // and what they cost is counted in the same way each time.
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { needsWholeRun } from '@sandbridge/core/test/support/suite/needs.ts'
 import { goldPlayer } from '../../bench/arena/gold.ts'
 import { play, type Outcome, type Player } from '../../bench/arena/play.ts'
 import { replay } from '../../bench/arena/replay.ts'
@@ -9,6 +10,7 @@ import { pairs } from '../../bench/arena/report.ts'
 import { ownTasks } from '../../bench/arena/tasks/own.ts'
 import type { Task } from '../../bench/arena/task.ts'
 
+beforeEach(needsWholeRun)
 const tasks = ownTasks()
 const named = (id: string): Task => tasks.find((task) => task.id === id)!
 

@@ -1,11 +1,13 @@
 // @module-tag whole: it installs other versions of Node
 // This file verifies that every version of Node that `engines` allows runs cells, and that others say what is needed.
 import { spawn, spawnSync } from 'node:child_process'
-import { expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { bridgeEnv, BUILT_CLI, makeHome, REAL_SANDBOX } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsWholeRun } from '@sandbridge/core/test/support/suite/needs.ts'
 import { nodeOf } from '@sandbridge/core/test/support/sandboxes/other-node.ts'
 
 vi.setConfig({ testTimeout: 400_000 })
+beforeEach(needsWholeRun)
 
 function newHome(): NodeJS.ProcessEnv {
   const home = makeHome()

@@ -1,5 +1,6 @@
 // @module-tag whole: bubblewrap.test.ts tries one attack of each kind
 import { makeProvider, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { WHY_NOT_NOW } from '@sandbridge/core/test/support/suite/needs.ts'
 import { runAttacks } from '@sandbridge/core/test/attacks/run-attacks.ts'
 
 runAttacks({
@@ -7,6 +8,6 @@ runAttacks({
   memoryBytes: 384 << 20,
   open: async () => {
     const provider = makeProvider('bubblewrap-fork')
-    return (await whyNot(provider)) ?? provider
+    return WHY_NOT_NOW ?? (await whyNot(provider)) ?? provider
   },
 })
