@@ -5,7 +5,7 @@ export const DIRECT_SETTINGS = {
   toolMode: setting(
     'servers.tools',
     'MCP_BRIDGE_TOOLS',
-    'What a client lists: `code` is run_python; `search` is two tools that find and call others; `direct` is every tool of every server.',
+    'Which tools a client lists: run_python (`code`), two that search and call tools (`search`), or every tool (`direct`).',
     choice(['code', 'search', 'direct'], 'code'),
     { ofClient: true },
   ),

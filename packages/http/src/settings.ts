@@ -47,7 +47,7 @@ export const HTTP_SETTINGS = {
   handleKey: setting(
     'http.handleKey',
     'MCP_BRIDGE_HANDLE_KEY',
-    'The key that encrypts session handles, the same for all replicas of `run --http`. Durable sessions need it. If there are several keys, the bridge encrypts with the first.',
+    'The key that encrypts session handles, the same for all replicas of `run --http`. Durable sessions need a handle key. If you set several keys, the bridge encrypts with the first.',
     pattern(
       'at least 32 printable characters, and more such keys after a space each',
       /^[\x21-\x7e]{32,}( [\x21-\x7e]{32,})*$/,
@@ -64,7 +64,7 @@ export const HTTP_SETTINGS = {
   publicNames: setting(
     'http.publicUrl',
     'MCP_BRIDGE_PUBLIC_URL',
-    'The address at which clients reach `run --http`. After that address, list other addresses and host names of the bridge.',
+    'The address at which clients reach `run --http`, followed by other addresses and host names of the bridge.',
     {
       ...publicNames,
       defaultText: 'the address it listens on',
@@ -74,7 +74,7 @@ export const HTTP_SETTINGS = {
   oauthIssuers: setting(
     'http.oauthIssuer',
     'MCP_BRIDGE_OAUTH=issuer',
-    'Issuers whose access tokens `run --http` accepts, as written in their metadata.',
+    'Issuers whose access tokens `run --http` accepts. Copy each issuer from its metadata.',
     {
       ...issuers,
       type: (context) =>
@@ -93,7 +93,7 @@ export const HTTP_SETTINGS = {
   oauthScopes: setting(
     'http.oauthScopes',
     'MCP_BRIDGE_OAUTH=scopes',
-    'Scopes that an access token must have.',
+    'OAuth scopes that an access token must have.',
     // RFC 6749, section 3.3.
     words('scopes separated by commas', /^[\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]+$/),
   ),
@@ -112,7 +112,7 @@ export const HTTP_SETTINGS = {
   drainMs: setting(
     'http.drain',
     'MCP_BRIDGE_DRAIN',
-    'How long `run --http` lets cells end after SIGTERM; 0 ends them at once.',
+    'How long `run --http` lets cells run after SIGTERM. 0 ends cells at once.',
     seconds({ standard: 0, min: 0, max: DAY_S }),
   ),
 } as const

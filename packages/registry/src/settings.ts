@@ -10,7 +10,7 @@ export const REGISTRY_SETTINGS = {
   registries: setting(
     'registries.addresses',
     'MCP_BRIDGE_REGISTRIES',
-    'MCP registries that `find` and `add` search, in this order; `off` for none.',
+    'MCP registries that `find` and `add` search, in this order, or `off`.',
     {
       ...addresses,
       defaultText: 'the official registry',

@@ -5,13 +5,13 @@ export const RESIDENT_SETTINGS = {
   resident: setting(
     'resident.mode',
     'MCP_BRIDGE_RESIDENT',
-    '`on`: your clients share one bridge in the background. On Windows and in Linux containers, only the variable turns this on.',
+    'Whether your clients share one bridge in the background: see docs/resident.md.',
     choice(['on', 'off'], 'on'),
   ),
   residentIdleMs: setting(
     'resident.idle',
     'MCP_BRIDGE_RESIDENT=idle',
-    'How long a resident stays after its last client.',
+    'How long the shared bridge (resident) stays after its last client.',
     seconds({ standard: 600, min: 0, max: DAY_S }),
   ),
 } as const

@@ -23,13 +23,13 @@ export const CELL_SETTINGS = {
   runtimeIdleTimeoutMs: setting(
     'cells.runtimeIdleTimeout',
     'MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT',
-    'The idle timeout of a session; 0 disables it.',
+    'The idle timeout of a session. 0 disables this timeout.',
     seconds({ standard: 300, min: 0, max: DAY_S }),
   ),
   languages: setting(
     'cells.languages',
     'MCP_BRIDGE_LANGUAGES',
-    'Languages of cells. `bash` adds the tool `run_bash`, and `javascript` adds `run_javascript`.',
+    'Languages that cells can use. `bash` adds the tool `run_bash`, and `javascript` adds `run_javascript`.',
     {
       ...languages,
       defaultText: 'python',
@@ -44,19 +44,19 @@ export const CELL_SETTINGS = {
   session: setting(
     'cells.session',
     'MCP_BRIDGE_SESSION',
-    '`fresh`: every cell has its own sandbox. `shared`: variables last from cell to cell. `checkpoint`: variables also outlive a crash. `durable`: variables also outlive the bridge (Kubernetes).',
+    'How long variables last: see docs/guide.md.',
     choice(['shared', 'fresh', 'checkpoint', 'durable'], 'shared'),
   ),
   once: setting(
     'cells.once',
     'MCP_BRIDGE_ONCE',
-    '`on`: if a cell is sent again, because its result was lost, answered calls are not made again. See docs/once.md.',
+    'Do not repeat answered calls when a client sends a cell again: see docs/once.md.',
     choice(['on', 'off'], 'on'),
   ),
   compat: setting(
     'cells.compat',
     'MCP_BRIDGE_COMPAT',
-    'Give cells the API of mcp-server-code-execution-mode where ours differs: see docs/migration.md.',
+    'Give cells the API of mcp-server-code-execution-mode where Sandbridge’s API differs: see docs/migration.md.',
     flag(false),
   ),
   projects: setting(
@@ -77,7 +77,7 @@ export const OUTPUT_SETTINGS = {
   logLevel: setting(
     'output.logLevel',
     'MCP_BRIDGE_LOG_LEVEL',
-    'The lowest level of messages that are logged to stderr.',
+    'The lowest level of log messages on stderr.',
     choice(['debug', 'info', 'warning', 'error'], 'info', {
       trace: 'debug',
       verbose: 'debug',

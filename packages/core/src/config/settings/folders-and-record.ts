@@ -17,19 +17,19 @@ export const OBSERVABILITY_SETTINGS = {
   audit: setting(
     'observability.audit',
     'MCP_BRIDGE_AUDIT',
-    'What the audit log holds: shapes and hashes of arguments (`shape`), arguments without known secrets (`full`), or also code and responses, for `sandbridge save` (`replay`).',
+    'What the audit log holds: see docs/observability.md.',
     choice(['off', 'shape', 'full', 'replay'], 'shape'),
   ),
   auditRequired: setting(
     'observability.auditRequired',
     'MCP_BRIDGE_AUDIT=required',
-    'Make a call only after the audit log has its line.',
+    'Make each call only after the audit log has the call’s line.',
     flag(false),
   ),
   metrics: setting(
     'observability.metrics',
     'MCP_BRIDGE_METRICS',
-    'The address at which Prometheus reads metrics. Other machines need `MCP_BRIDGE_METRICS_TOKEN`.',
+    'The address at which Prometheus reads metrics. From other machines, Prometheus needs `MCP_BRIDGE_METRICS_TOKEN`.',
     text('an address with a port, such as 127.0.0.1:9464, 0.0.0.0:9464 or [::1]:9464', metricsAddress),
   ),
   metricsToken: setting(
@@ -45,7 +45,7 @@ export const FOLDER_SETTINGS = {
   stateDir: setting(
     'http.stateDir',
     'MCP_BRIDGE_STATE_DIR',
-    'The state folder: server entries and everything that is kept.',
+    'The state folder, which has server entries and everything that Sandbridge keeps.',
     folder('~/MCPs', ({ home }) => path.join(home, 'MCPs')),
     { onlyVariable: 'settings.json is in that folder' },
   ),

@@ -46,7 +46,7 @@ const pidsCount = wholeNumber({ standard: 128, min: 1, max: 65_536 })
 const SMALLEST_PIDS = 16
 
 export const SANDBOX_SETTINGS = {
-  runtime: setting('sandbox.runtime', 'MCP_BRIDGE_RUNTIME', 'The sandbox of cells. `auto` uses the first that works.', {
+  runtime: setting('sandbox.runtime', 'MCP_BRIDGE_RUNTIME', 'Cells’ sandbox: with `auto`, the first one that works.', {
     ...runtimes,
     // By name, or by the path of the program, whose file name is used.
     type: ({ remark }) =>
@@ -60,25 +60,25 @@ export const SANDBOX_SETTINGS = {
   memoryBytes: setting(
     'sandbox.memory',
     'MCP_BRIDGE_MEMORY',
-    'The memory limit of a sandbox. If Python packages were added, the default is 1g. The embedded sandbox needs 272m.',
+    'The memory limit of a sandbox. If Python packages were added, the default limit is 1g. The embedded sandbox needs 272m.',
     size({ standard: '512m', min: '64m' }),
   ),
   poolCount: setting(
     'sandbox.pool',
     'MCP_BRIDGE_POOL',
-    'The number of sandboxes started in advance.',
+    'How many sandboxes Sandbridge starts in advance.',
     wholeNumber({ standard: 1, min: 0, max: 16 }),
   ),
   poolMaxCount: setting(
     'sandbox.poolMax',
     'MCP_BRIDGE_POOL=max',
-    'The most sandboxes that are started in advance while many sessions begin.',
+    'How many sandboxes Sandbridge starts in advance at most, while many sessions begin.',
     optional(wholeNumber({ standard: 1, min: 1, max: 64 }), 'as many as the pool has'),
   ),
   image: setting(
     'sandbox.image',
     'MCP_BRIDGE_IMAGE',
-    'The container image of cells, which needs Python. Bubblewrap also takes a folder or an archive.',
+    'The container image of cells, which needs Python. For bubblewrap, the image can also be a folder or an archive.',
     text(
       'an image name such as python:3.14-slim, or an absolute path',
       (given, { home }) => (PATH.test(given) ? absolutePath(given, home) : IMAGE_NAME.test(given) ? given : undefined),
@@ -94,14 +94,14 @@ export const SANDBOX_SETTINGS = {
   forkServer: setting(
     'sandbox.forkServer',
     'MCP_BRIDGE_FORK_SERVER',
-    'Fork bubblewrap sandboxes from one process: `auto` with this machine’s Python, `on` also with an image’s.',
+    'Fork bubblewrap sandboxes from one prepared Python: this machine’s (`auto`), or also an image’s (`on`).',
     choice(['auto', 'on', 'off'], 'auto'),
   ),
   cpus: setting('sandbox.cpus', 'MCP_BRIDGE_CPUS', 'The CPU limit of a container.', optionalNumber(1024)),
   containerUser: setting(
     'sandbox.containerUser',
     'MCP_BRIDGE_CONTAINER_USER',
-    'The user and group inside a container.',
+    'The user and group IDs of cells in a container.',
     patternOr('65534:65534', 'user or user:group, such as 65534:65534', /^\w[\w-]*(:\w[\w-]*)?$/),
   ),
   pidsCount: setting('sandbox.pids', 'MCP_BRIDGE_PIDS', 'The limit of processes and threads in a container.', {
@@ -117,31 +117,31 @@ export const SANDBOX_SETTINGS = {
   ociRuntime: setting(
     'sandbox.ociRuntime',
     'MCP_BRIDGE_OCI_RUNTIME',
-    'An OCI runtime such as `runsc`; in a cluster, a RuntimeClass.',
+    'The OCI runtime of containers, such as `runsc`, or in Kubernetes the RuntimeClass of pods.',
     pattern('the name or path of a runtime', /^[\w/][\w./-]*$/),
   ),
   kubernetesContext: setting(
     'sandbox.kubernetesContext',
     'MCP_BRIDGE_KUBERNETES=context',
-    'The kubeconfig context of pods.',
+    'The kubeconfig context in which pods start.',
     pattern('a name without spaces', /^\S+$/),
   ),
   kubernetesNamespace: setting(
     'sandbox.kubernetesNamespace',
     'MCP_BRIDGE_KUBERNETES=namespace',
-    'The namespace of pods, if not the context’s.',
+    'The Kubernetes namespace of pods, if not the kubeconfig context’s.',
     pattern('the name of a namespace', /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/),
   ),
   kubernetesNetwork: setting(
     'sandbox.kubernetesNetwork',
     'MCP_BRIDGE_KUBERNETES=network',
-    '`checked`: refuse a cluster whose pods reach a network. `unchecked`: skip that test.',
+    'With `checked`, Sandbridge refuses a cluster whose pods reach a network. `unchecked` skips this network test.',
     choice(['checked', 'unchecked'], 'checked'),
   ),
   kubernetesSeccomp: setting(
     'sandbox.kubernetesSeccomp',
     'MCP_BRIDGE_KUBERNETES=seccomp',
-    'A seccomp profile in the kubelet’s folder on every node, in place of `RuntimeDefault`.',
+    'A seccomp profile for pods, in the kubelet’s folder on every Kubernetes node, in place of `RuntimeDefault`.',
     pattern('a path below that folder, such as sandbridge.json', /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w./-]+$/),
   ),
   kubernetesStartMs: setting(
@@ -153,7 +153,7 @@ export const SANDBOX_SETTINGS = {
   mask: setting(
     'sandbox.mask',
     'MCP_BRIDGE_MASK',
-    'Kinds of personal data that the model gets as placeholders such as `[EMAIL_1]`.',
+    'Kinds of personal data for which the model gets placeholders such as `[EMAIL_1]`.',
     {
       ...maskWords,
       whenMissing: (): readonly MaskKind[] => [],
@@ -168,14 +168,14 @@ export const SANDBOX_SETTINGS = {
   maskEndpoint: setting(
     'sandbox.maskEndpoint',
     'MCP_BRIDGE_MASK=endpoint',
-    'An endpoint with the API of Presidio Analyzer that finds names.',
+    'The URL of an endpoint that finds names of people, with Presidio Analyzer’s API.',
     text('an http or https URL', (given) => (isHttpUrl(given) ? given : undefined)),
     { secret: true },
   ),
   mount: setting(
     'sandbox.mount',
     'MCP_BRIDGE_MOUNT',
-    'A folder of this machine that cells can read below `/mnt`. With `:rw` at its end, cells can also write.',
+    'A folder of this machine that cells can read below `/mnt`. If its path ends with `:rw`, cells can also write to this folder.',
     text('an absolute path, optionally followed by :ro or :rw', (given, { home }) => {
       const [, folder = '', mode] = /^(.+?)(?::(ro|rw))?$/.exec(given) ?? []
       if (!PATH.test(folder)) return undefined
@@ -185,7 +185,7 @@ export const SANDBOX_SETTINGS = {
   packages: setting(
     'sandbox.packages',
     'MCP_BRIDGE_PACKAGES',
-    'Python packages that cells can import. They replace those of `sandbridge packages`.',
+    'Python packages that cells can import, in place of those from `sandbridge packages`.',
     words(
       'requirements, wheel files or folders of wheels, separated by spaces, such as numpy pandas>=2',
       PACKAGE_WORD,
@@ -196,7 +196,7 @@ export const SANDBOX_SETTINGS = {
   pyodideUrl: setting(
     'sandbox.mirror',
     'MCP_BRIDGE_RUNTIME=mirror',
-    'A mirror of Pyodide’s packages, for the embedded sandbox. Hashes are checked.',
+    'A mirror of Pyodide’s packages, for the embedded sandbox. Sandbridge checks the packages’ hashes.',
     text(
       'an http or https URL without a user name',
       // The names of files follow it.

@@ -17,47 +17,47 @@ export const SERVER_SETTINGS = {
   load: setting(
     'servers.load',
     'MCP_BRIDGE_LOAD',
-    '`lazy`: a cell may use every server. `explicit`: a cell may use only the servers that `run_python` names. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
+    '`lazy`: a cell may use every server. `explicit`: a cell may use only servers that its `run_python` call names. `MCP_BRIDGE_COMPAT=1` implies `explicit`.',
     choice(['lazy', 'explicit'], 'lazy'),
     { isLive: true },
   ),
   jail: setting(
     'servers.jail',
     'MCP_BRIDGE_JAIL',
-    'Which stdio servers run in a jail: those whose entry has a `sandbox`, or `all`.',
+    'Which stdio servers run in a jail: those whose entry has a `sandbox` (`configured`), or `all`.',
     choice(['configured', 'all'], 'configured'),
     { isLive: true },
   ),
   jailImage: setting(
     'servers.jailImage',
     'MCP_BRIDGE_JAIL=image',
-    'The container image of jailed servers. Without an image, these servers use this machine’s programs.',
+    'The container image of jailed servers. Without an image, jailed servers use this machine’s programs.',
     pattern('an image name such as node:24-slim', IMAGE_NAME),
   ),
   upstreams: setting(
     'servers.upstreams',
     'MCP_BRIDGE_KUBERNETES=servers',
-    'Where stdio servers run: `local` (child processes) or `pods` (one pod each, with the image of the entry, else that of `servers.jailImage`).',
+    'Where stdio servers run: in child processes (`local`), or in one pod each (`pods`). The pod has the image of the server’s entry, else that of `servers.jailImage`.',
     choice(['local', 'pods'], 'local'),
   ),
   allowSelfServer: setting(
     'servers.allowSelfServer',
     'MCP_BRIDGE_ALLOW_SELF_SERVER',
-    'Keep server entries that would start a bridge inside this one.',
+    'Keep server entries that start Sandbridge itself, which are otherwise skipped.',
     flag(false),
     { isLive: true },
   ),
   upstreamIdleMs: setting(
     'servers.upstreamIdle',
     'MCP_BRIDGE_UPSTREAM_IDLE',
-    'The idle timeout of a server; 0 disables it.',
+    'The idle timeout of a server. 0 disables this timeout.',
     seconds({ standard: 0, min: 0, max: DAY_S }),
     { defaultText: '0; 600 where servers run in pods' },
   ),
   sources: setting(
     'servers.sources',
     'MCP_BRIDGE_SOURCES',
-    'The sources of server entries: names, `all`, or `-name` to exclude one.',
+    'The sources of server entries: names of sources, `all`, or `-name` to exclude one source.',
     {
       ...sources,
       defaultText: 'all',
@@ -68,14 +68,14 @@ export const SERVER_SETTINGS = {
   profile: setting(
     'servers.profile',
     'MCP_BRIDGE_PROFILE',
-    'The profile whose servers a client has, made with `sandbridge profile`.',
+    'The profile (set of servers) that a client uses, made with `sandbridge profile`.',
     pattern('the name of a profile', /^[a-z0-9][a-z0-9_-]{0,63}$/),
     { isLive: true },
   ),
   serversConfig: setting(
     'servers.config',
     'MCP_SERVERS_CONFIG',
-    'More files with `mcpServers` (JSON, TOML or YAML), several separated by `:` (`;` on Windows).',
+    'More files with server entries (JSON, TOML or YAML), separated by `:` (on Windows by `;`).',
     {
       ...files,
       // An item of a list may have any name.
@@ -91,20 +91,20 @@ export const PERMISSION_SETTINGS = {
   permissions: setting(
     'permissions.preset',
     'MCP_BRIDGE_PERMISSIONS',
-    'What happens to calls that no rule matches. `open` allows them. `careful` asks you about such calls and `readonly` denies such calls, unless the tool is read-only.',
+    'What happens to calls that no rule matches: see docs/permissions.md.',
     choice(PRESETS, 'open', { 'read-only': 'readonly', read_only: 'readonly' }),
     { isLive: true },
   ),
   flow: setting(
     'permissions.flow',
     'MCP_BRIDGE_FLOW',
-    'What happens to calls that a server’s text may have steered. `ask` asks you, `deny` denies the call, `record` only records where values came from.',
+    'What happens to calls that a server’s text may have steered: see docs/flow.md.',
     choice(FLOW_PRESETS, 'off'),
   ),
   askTimeoutMs: setting(
     'permissions.askTimeout',
     'MCP_BRIDGE_ASK_TIMEOUT',
-    'How long the user has to answer a question. After that, the call is denied.',
+    'How long you have to answer a question. Without an answer in time, Sandbridge denies the call.',
     seconds({ standard: 300, min: 5, max: 3600 }),
   ),
 } as const
@@ -113,7 +113,7 @@ export const SIGN_IN_SETTINGS = {
   signInKey: setting(
     'signIn.key',
     'MCP_BRIDGE_SIGN_IN_KEY',
-    'What encrypts stored sign-ins: the system’s keychain, nothing (`none`), or this key, from `openssl rand -hex 32`.',
+    'What encrypts stored sign-ins: the system’s keychain (`keychain`), nothing (`none`), or a key from `openssl rand -hex 32`.',
     patternOr('keychain', 'keychain, none, or 64 digits and letters from a to f', /^(keychain|none|[0-9a-f]{64})$/),
     { secret: true },
   ),
