@@ -1,33 +1,14 @@
 // Reports a call to a server as events and adds the trace to it. No other code reports calls.
-import {
-  type Allowed,
-  type CallEnded,
-  type CallFlow,
-  type CallKind,
-  type CallStarted,
-  type EventOf,
-  ofCell,
-  type Origin,
-} from '../observe/events/event.ts'
+import { type EventError, type EventOf, type Events, ofCell, type Origin } from '../observe/events/event.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import { newId, shortId } from '../observe/events/new-id.ts'
 import { type TraceMeta, traceMeta } from '../observe/events/trace-context.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { UserQuota } from './permissions/user-quota.ts'
 
-interface CallToObserve {
-  kind: CallKind
-  server: string
-  name: string
-  args: Readonly<Record<string, unknown>>
-  isNamed?: CallStarted['isNamed']
+type CallToObserve = Events['call.started'] & {
   /** Its event id, when it already has one. */
   id?: string | undefined
-  /** The rule or answer that allowed it. */
-  allowed?: Allowed | undefined
-  flow?: CallFlow | undefined
-  /** It gets the answer of a call before, and is not made. */
-  isReused?: true
 }
 
 interface Observers {
@@ -91,7 +72,7 @@ class ToldCall {
       if (this.#events.isGuarded) await this.#events.allow(this.#started)
       const result = await work(this.#observed())
       const isFailure = (result as { isError?: unknown } | undefined)?.isError === true
-      this.#end(isFailure ? 'tool_error' : 'ok', result, undefined)
+      this.#end(isFailure ? 'tool_error' : 'ok', result)
       return result
     } catch (error) {
       const { id, server, name } = this.#started
@@ -111,7 +92,7 @@ class ToldCall {
     }
   }
 
-  #end(outcome: CallEnded['outcome'], result: unknown, error: CallEnded['error']): void {
+  #end(outcome: Events['call.ended']['outcome'], result: unknown, error?: EventError): void {
     const { id, kind, server, name, mono, isReused } = this.#started
     const durationMs = performance.now() - mono
     const ended: EventOf<'call.ended'> = {

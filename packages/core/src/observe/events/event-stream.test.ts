@@ -1,13 +1,14 @@
 // This file verifies that observers get every event in order, and that no observer can harm the code that emits events.
 import { expect, it, vi } from 'vitest'
 import { BridgeError } from '../../errors.ts'
-import type { BridgeEvent, CallStarted } from './event.ts'
+import type { BridgeEvent, EventOf } from './event.ts'
 import type { Told } from '../runs/run.ts'
 import { EventStream } from './event-stream.ts'
 import { newId, shortId } from './new-id.ts'
 
 const output = (text: string) => ({ type: 'cell.output' as const, id: 'cell', stream: 'stdout' as const, text })
-const call: CallStarted = { type: 'call.started', id: newId(), kind: 'tool', server: 's', name: 't', args: {} }
+const about = { type: 'call.started', id: newId(), kind: 'tool', server: 's', name: 't', args: {} } as const
+const call: EventOf<'call.started'> = { ...about, seq: 0, at: 0, mono: 0 }
 const turn = () => new Promise((resolve) => setTimeout(resolve, 150))
 const textsOf = (told: readonly Pick<Told, 'event'>[]) =>
   told.map(({ event }) => (event.type === 'cell.output' ? event.text : event.type))

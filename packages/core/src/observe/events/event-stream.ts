@@ -2,7 +2,7 @@
 import { messageOf } from '../../errors.ts'
 import { Ledger } from '../runs/ledger.ts'
 import type { Told } from '../runs/run.ts'
-import type { BridgeEvent, CallStarted, EventBody, Stamp } from './event.ts'
+import type { BridgeEvent, EventBody, EventOf } from './event.ts'
 import type { TraceContext } from './trace-context.ts'
 
 export interface Subscriber {
@@ -13,7 +13,7 @@ export interface Subscriber {
   /** True while a person watches the subscriber's output: events then arrive sooner. */
   readonly isWatched?: boolean
   /** Called before each call is made, which waits. @throws BridgeError to refuse the call */
-  before?(call: CallStarted & Stamp): Promise<void>
+  before?(call: EventOf<'call.started'>): Promise<void>
   /** The bridge is ending: save what is not saved yet. */
   close?(): Promise<void>
 }
@@ -71,9 +71,9 @@ export class EventStream {
   }
 
   /** Resolves when every guard allows the call. Emit the call's event first. @throws BridgeError of a guard */
-  async allow(call: CallStarted): Promise<void> {
+  async allow(call: EventOf<'call.started'>): Promise<void> {
     this.flush()
-    for (const guard of this.#guards) await guard.before!(call as CallStarted & Stamp)
+    for (const guard of this.#guards) await guard.before!(call)
   }
 
   /** @returns a function that ends the subscription */

@@ -24,71 +24,6 @@ export interface EventError {
 /** What a call requests. The last two list what a server offers. */
 export type CallKind = 'tool' | 'resource' | 'prompt' | 'completion' | 'resources' | 'prompts'
 
-export interface RunStarted extends About {
-  type: 'run.started'
-  tool: string
-  /** Id of the client's JSON-RPC request. */
-  requestId?: string | undefined
-  clientVersion?: string | undefined
-  protocolVersion?: string | undefined
-  transport: 'pipe' | 'tcp'
-  trace?: TraceContext | undefined
-}
-
-interface RunEnded extends About {
-  type: 'run.ended'
-  /** `tool_error`: the client got a result marked as an error. */
-  outcome: 'ok' | 'tool_error'
-  /** Why no cell could run. */
-  error?: EventError | undefined
-  durationMs: number
-  /** Content of the result that the client got. */
-  content: readonly unknown[]
-}
-
-/** Whether the client got the result is known by now. */
-interface RunDelivered extends About {
-  type: 'run.delivered'
-  /** False: it was cancelled or came too late, or the client was gone before it had read it. */
-  delivered: boolean
-}
-
-interface CellStarted extends About {
-  type: 'cell.started'
-  /** Number of the cell in the session. */
-  number: number
-  code: string
-  servers: readonly string[]
-  timeoutMs: number
-  sandbox: string
-  provider: string
-  trace?: TraceContext | undefined
-}
-
-interface CellOutput extends About {
-  type: 'cell.output'
-  stream: 'stdout' | 'stderr'
-  /** As the cell wrote it, without cleaning. */
-  text: string
-  /** Characters that were cut off for pages. */
-  dropped?: number
-}
-
-interface CellDisplay extends About {
-  type: 'cell.display'
-  /** By media type. */
-  data: Record<string, unknown>
-}
-
-export interface CellEnded extends About {
-  type: 'cell.ended'
-  status: 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
-  durationMs: number
-  value?: Record<string, unknown> | undefined
-  raised?: { name: string; message: string } | undefined
-  stateLost: boolean
-}
-
 interface Ruled<D extends string> {
   decision: D
   /** The matching rule, as written in its file; missing if no rule matches. */
@@ -100,16 +35,6 @@ interface Ruled<D extends string> {
 /** Why a call is allowed. `ask`: the user was asked. */
 export type Allowed = Ruled<'allow' | 'ask'>
 
-/** A call was denied, or the user is about to be asked, who may still deny it. Has the id of the call's events. */
-interface CallDecided extends About, Ruled<'ask' | 'deny'> {
-  type: 'call.decided'
-  kind: CallKind
-  server: string
-  name: string
-  /** Missing where flows are not followed. */
-  flow?: CallFlow | undefined
-}
-
 /** Where the arguments of a call came from, and what its model had read. */
 export interface CallFlow {
   /** Results by the argument that has a part of them: `mail.read_email`. */
@@ -117,145 +42,159 @@ export interface CallFlow {
   seen: readonly string[]
 }
 
-export interface CallStarted extends About {
-  type: 'call.started'
-  kind: CallKind
-  server: string
-  /** The server's own name of the tool or prompt, or the URI of the resource. */
-  name: string
-  args: Readonly<Record<string, unknown>>
-  /** Whether the definition of the tool or prompt has an argument, or a field in one, of this name. Others are data. */
-  isNamed?: ((name: string) => boolean) | undefined
-  /** Missing where no rules apply to calls. */
-  allowed?: Allowed | undefined
-  /** Missing where flows are not followed. */
-  flow?: CallFlow | undefined
-  /** It is not sent: it gets the answer of the same call of a cell whose result was lost. */
-  isReused?: true | undefined
+/** What the events of each type tell, beside what they are about. */
+export interface Events {
+  'run.started': {
+    tool: string
+    /** Id of the client's JSON-RPC request. */
+    requestId?: string | undefined
+    clientVersion?: string | undefined
+    protocolVersion?: string | undefined
+    transport: 'pipe' | 'tcp'
+    trace?: TraceContext | undefined
+  }
+  'run.ended': {
+    /** `tool_error`: the client got a result marked as an error. */
+    outcome: 'ok' | 'tool_error'
+    /** Why no cell could run. */
+    error?: EventError | undefined
+    durationMs: number
+    /** Content of the result that the client got. */
+    content: readonly unknown[]
+  }
+  /** Whether the client got the result is known by now. */
+  'run.delivered': {
+    /** False: it was cancelled or came too late, or the client was gone before it had read it. */
+    delivered: boolean
+  }
+  'cell.started': {
+    /** Number of the cell in the session. */
+    number: number
+    code: string
+    servers: readonly string[]
+    timeoutMs: number
+    sandbox: string
+    provider: string
+    trace?: TraceContext | undefined
+  }
+  'cell.output': {
+    stream: 'stdout' | 'stderr'
+    /** As the cell wrote it, without cleaning. */
+    text: string
+    /** Characters that were cut off for pages. */
+    dropped?: number
+  }
+  'cell.display': {
+    /** By media type. */
+    data: Record<string, unknown>
+  }
+  'cell.ended': {
+    status: 'ok' | 'error' | 'timeout' | 'interrupted' | 'killed'
+    durationMs: number
+    value?: Record<string, unknown> | undefined
+    raised?: { name: string; message: string } | undefined
+    stateLost: boolean
+  }
+  /** A call was denied, or the user is about to be asked, who may still deny it. Has the id of the call's events. */
+  'call.decided': Ruled<'ask' | 'deny'> & {
+    kind: CallKind
+    server: string
+    name: string
+    /** Missing where flows are not followed. */
+    flow?: CallFlow | undefined
+  }
+  'call.started': {
+    kind: CallKind
+    server: string
+    /** The server's own name of the tool or prompt, or the URI of the resource. */
+    name: string
+    args: Readonly<Record<string, unknown>>
+    /** Whether the definition of the tool or prompt has an argument, or a field in one, of this name, or it is data. */
+    isNamed?: ((name: string) => boolean) | undefined
+    /** Missing where no rules apply to calls. */
+    allowed?: Allowed | undefined
+    /** Missing where flows are not followed. */
+    flow?: CallFlow | undefined
+    /** It is not sent: it gets the answer of the same call of a cell whose result was lost. */
+    isReused?: true | undefined
+  }
+  'call.progress': {
+    done: number
+    total?: number | undefined
+    message?: string | undefined
+  }
+  'call.ended': {
+    kind: CallKind
+    server: string
+    name: string
+    /** `tool_error`: the server's result is marked as an error. */
+    outcome: 'ok' | 'tool_error' | 'failed' | 'cancelled'
+    durationMs: number
+    /** As the server sent it; missing if there was no result. */
+    result?: unknown
+    error?: EventError | undefined
+    /** See `call.started`. */
+    isReused?: true | undefined
+  }
+  /** The user is asked a question. `server` is missing when the bridge itself asks. */
+  'question.asked': {
+    method: string
+    server?: string | undefined
+    message: string
+    calls?: readonly { server: string; name: string; args: Readonly<Record<string, unknown>> }[] | undefined
+  }
+  'question.answered': {
+    method: string
+    server?: string | undefined
+    /** MCP's `accept`, `decline` or `cancel`, a word of the policy such as `session`, or `unanswered`. */
+    answer: string
+    durationMs: number
+  }
+  'sandbox.started': {
+    provider: string
+    python: string
+    /** From the request for a sandbox to its first frame. */
+    durationMs: number
+  }
+  /** A session got a sandbox. Ids of sessions are never reused. */
+  'sandbox.taken': {
+    provider: string
+    /** The sandbox was started ahead of need. */
+    wasPooled: boolean
+    durationMs: number
+  }
+  'sandbox.ended': {
+    provider: string
+    /** `disposed` if the bridge ended it. */
+    reason: string
+  }
+  'server.state': {
+    server: string
+    state: 'starting' | 'installing' | 'running' | 'failed' | 'stopped'
+    transport: 'stdio' | 'http' | 'sse'
+    /** Duration of the start, or of the time that the server ran. */
+    durationMs?: number | undefined
+    protocolVersion?: string | undefined
+    error?: EventError | undefined
+  }
+  /** A user signed in to a server or out of it, or a sign-in failed. */
+  'sign-in': {
+    server: string
+    outcome: 'signed-in' | 'signed-out' | 'failed'
+    error?: EventError | undefined
+  }
+  'config.changed': {
+    added: readonly string[]
+    removed: readonly string[]
+    changed: readonly string[]
+  }
+  'session.started': object
+  'session.ended': { durationMs: number }
 }
 
-interface CallProgress extends About {
-  type: 'call.progress'
-  done: number
-  total?: number | undefined
-  message?: string | undefined
-}
-
-export interface CallEnded extends About {
-  type: 'call.ended'
-  kind: CallKind
-  server: string
-  name: string
-  /** `tool_error`: the server's result is marked as an error. */
-  outcome: 'ok' | 'tool_error' | 'failed' | 'cancelled'
-  durationMs: number
-  /** As the server sent it; missing if there was no result. */
-  result?: unknown
-  error?: EventError | undefined
-  /** See `CallStarted`. */
-  isReused?: true | undefined
-}
-
-/** The user is asked a question. `server` is missing when the bridge itself asks. */
-interface QuestionAsked extends About {
-  type: 'question.asked'
-  method: string
-  server?: string | undefined
-  message: string
-  calls?: readonly { server: string; name: string; args: Readonly<Record<string, unknown>> }[] | undefined
-}
-
-interface QuestionAnswered extends About {
-  type: 'question.answered'
-  method: string
-  server?: string | undefined
-  /** MCP's `accept`, `decline` or `cancel`, a word of the policy such as `session`, or `unanswered`. */
-  answer: string
-  durationMs: number
-}
-
-interface SandboxStarted extends About {
-  type: 'sandbox.started'
-  provider: string
-  python: string
-  /** From the request for a sandbox to its first frame. */
-  durationMs: number
-}
-
-/** A session got a sandbox. Ids of sessions are never reused. */
-interface SandboxTaken extends About {
-  type: 'sandbox.taken'
-  provider: string
-  /** The sandbox was started ahead of need. */
-  wasPooled: boolean
-  durationMs: number
-}
-
-interface SandboxEnded extends About {
-  type: 'sandbox.ended'
-  provider: string
-  /** `disposed` if the bridge ended it. */
-  reason: string
-}
-
-export interface ServerStateChanged extends About {
-  type: 'server.state'
-  server: string
-  state: 'starting' | 'installing' | 'running' | 'failed' | 'stopped'
-  transport: 'stdio' | 'http' | 'sse'
-  /** Duration of the start, or of the time that the server ran. */
-  durationMs?: number | undefined
-  protocolVersion?: string | undefined
-  error?: EventError | undefined
-}
-
-/** A user signed in to a server or out of it, or a sign-in failed. */
-interface SignIn extends About {
-  type: 'sign-in'
-  server: string
-  outcome: 'signed-in' | 'signed-out' | 'failed'
-  error?: EventError | undefined
-}
-
-interface ConfigChanged extends About {
-  type: 'config.changed'
-  added: readonly string[]
-  removed: readonly string[]
-  changed: readonly string[]
-}
-
-interface SessionStarted extends About {
-  type: 'session.started'
-}
-
-interface SessionEnded extends About {
-  type: 'session.ended'
-  durationMs: number
-}
-
+export type EventType = keyof Events
 /** An event as the emitting code creates it, without its stamp. */
-export type EventBody =
-  | RunStarted
-  | RunEnded
-  | RunDelivered
-  | CellStarted
-  | CellOutput
-  | CellDisplay
-  | CellEnded
-  | CallDecided
-  | CallStarted
-  | CallProgress
-  | CallEnded
-  | QuestionAsked
-  | QuestionAnswered
-  | SandboxStarted
-  | SandboxTaken
-  | SandboxEnded
-  | ServerStateChanged
-  | SignIn
-  | ConfigChanged
-  | SessionStarted
-  | SessionEnded
+export type EventBody = { [T in EventType]: { type: T } & About & Events[T] }[EventType]
 
 /** The place of an event in time and order. */
 export interface Stamp {
@@ -268,7 +207,6 @@ export interface Stamp {
 }
 
 export type BridgeEvent = EventBody & Stamp
-export type EventType = BridgeEvent['type']
 export type EventOf<T extends EventType> = Extract<BridgeEvent, { type: T }>
 
 /** Identifies a cell and its owner: fields shared by the cell's events and those of its calls. */

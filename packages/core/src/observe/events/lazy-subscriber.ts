@@ -1,6 +1,6 @@
 // Loads an observer's code at the first event that it needs: a client that only lists tools does not wait.
 import type { Told } from '../runs/run.ts'
-import type { CallStarted, EventType, Stamp } from './event.ts'
+import type { EventOf, EventType } from './event.ts'
 import type { Subscriber } from './event-stream.ts'
 
 interface LazyOptions {
@@ -18,7 +18,7 @@ const MAX_WAITING = 10_000
 
 export class LazySubscriber implements Subscriber {
   readonly name: string
-  readonly before?: (call: CallStarted & Stamp) => Promise<void>
+  readonly before?: (call: EventOf<'call.started'>) => Promise<void>
   readonly #options: LazyOptions
   #waiting: Told[] = []
   #loading: Promise<Subscriber> | undefined

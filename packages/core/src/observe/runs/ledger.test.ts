@@ -1,7 +1,7 @@
 // This file verifies the one model of runs: what is kept of a run while it is open and after its end, and how its calls
 // are counted.
 import { expect, it } from 'vitest'
-import type { BridgeEvent, CallEnded } from '../events/event.ts'
+import type { BridgeEvent, Events } from '../events/event.ts'
 import { Ledger } from './ledger.ts'
 import type { Run } from './run.ts'
 import { isWanted, rowOf } from '@sandbridge/record/run-row.ts'
@@ -53,7 +53,7 @@ function openCell(keeps = KEEPS) {
   ledger.take(started('cell'))
   const start = (id: string) =>
     ledger.take({ type: 'call.started', id, name: 'read', args: {}, ...about, ...stamp }).call!
-  const end = (id: string, outcome: CallEnded['outcome'] = 'ok', code?: string) => {
+  const end = (id: string, outcome: Events['call.ended']['outcome'] = 'ok', code?: string) => {
     const result = code === undefined ? { content: [{ type: 'text', text: 'twelve chars' }] } : undefined
     const error = code === undefined ? undefined : { code, message: 'm' }
     ledger.take({ type: 'call.ended', id, name: 'read', ...about, outcome, durationMs: 1, result, error, ...stamp })
@@ -103,7 +103,7 @@ it('the ledger counts all denied calls, also those that are not kept', () => {
   expect(isWanted(run(), { denied: true })).toBe(true)
 })
 
-it.each<[string, CallEnded['outcome'], string | undefined, string]>([
+it.each<[string, Events['call.ended']['outcome'], string | undefined, string]>([
   ['has a result', 'ok', undefined, 'answered'],
   ['has a result that is marked as an error', 'tool_error', undefined, 'answered'],
   ['was refused by its server', 'failed', 'TOOL_FAILED', 'answered'],

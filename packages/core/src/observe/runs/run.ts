@@ -1,15 +1,5 @@
 // A run of code with its calls, as observers, pages and the record have it. Types only: the page imports them.
-import type {
-  Allowed,
-  BridgeEvent,
-  CallEnded,
-  CallFlow,
-  CallKind,
-  CallStarted,
-  CellEnded,
-  EventError,
-  EventOf,
-} from '../events/event.ts'
+import type { Allowed, BridgeEvent, CallFlow, CallKind, EventError, EventOf, Events } from '../events/event.ts'
 import type { TraceContext } from '../events/trace-context.ts'
 import type { Shown } from './shown.ts'
 
@@ -29,7 +19,7 @@ export interface Call {
   readonly name: string
   /** As sent. For pages, the beginning of its JSON; in the record, its JSON or its shape. */
   readonly args: unknown
-  readonly isNamed?: CallStarted['isNamed']
+  readonly isNamed?: Events['call.started']['isNamed']
   readonly allowed?: Allowed | undefined
   readonly flow?: CallFlow | undefined
   /** It was not made: it got the answer of the same call before. */
@@ -39,7 +29,7 @@ export interface Call {
   readonly startMs: number
   state: CallState
   /** Missing while it is open. */
-  outcome?: CallEnded['outcome'] | 'denied'
+  outcome?: Events['call.ended']['outcome'] | 'denied'
   durationMs?: number
   /** Text, for pages. */
   result?: string | undefined
@@ -67,7 +57,7 @@ export interface Run {
   /** Start time: milliseconds since 1970, and by the bridge's monotonic clock. */
   at: number
   mono: number
-  status: 'running' | CellEnded['status']
+  status: 'running' | Events['cell.ended']['status']
   durationMs?: number
   timeoutMs: number
   provider: string

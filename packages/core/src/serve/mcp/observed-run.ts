@@ -7,13 +7,13 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { BridgeError, messageOf } from '../../errors.ts'
-import type { RunStarted } from '../../observe/events/event.ts'
+import type { EventOf, Stamp } from '../../observe/events/event.ts'
 import type { EventStream } from '../../observe/events/event-stream.ts'
 import { newId } from '../../observe/events/new-id.ts'
 import { readTraceContext } from '../../observe/events/trace-context.ts'
 
 /** A client's request, with the id that all its calls refer to. */
-export type RunRequest = Omit<RunStarted, 'type' | 'tool'> & { tool?: string }
+export type RunRequest = Omit<EventOf<'run.started'>, 'type' | 'tool' | keyof Stamp> & { tool?: string }
 
 /** In the modern era each request names its client, in the older era the handshake did. */
 export function runRequest(server: Server, { mcpReq, http }: ServerContext): RunRequest {

@@ -1,12 +1,12 @@
 // Emits events about a server's state and how long the previous state lasted.
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { messageOf } from '../../errors.ts'
-import type { ServerStateChanged } from '../../observe/events/event.ts'
+import type { Events } from '../../observe/events/event.ts'
 import type { EventStream } from '../../observe/events/event-stream.ts'
 import { newId } from '../../observe/events/new-id.ts'
 import { StartFailedError } from '../failures/failures.ts'
 
-type Rest = Partial<Pick<ServerStateChanged, 'protocolVersion' | 'error' | 'durationMs'>>
+type Rest = Partial<Pick<Events['server.state'], 'protocolVersion' | 'error' | 'durationMs'>>
 
 export class ToldStates {
   readonly #definition: ServerDefinition
@@ -37,12 +37,12 @@ export class ToldStates {
     this.#emit('installing', { durationMs: this.stateMs })
   }
 
-  changed(state: ServerStateChanged['state'], rest: Rest = {}): void {
+  changed(state: Events['server.state']['state'], rest: Rest = {}): void {
     this.#emit(state, { durationMs: this.stateMs, ...rest })
     this.#since = performance.now()
   }
 
-  #emit(state: ServerStateChanged['state'], rest: Rest): void {
+  #emit(state: Events['server.state']['state'], rest: Rest): void {
     const { name: server, transport } = this.#definition
     this.#events.emit({ type: 'server.state', id: this.#id, server, state, transport: transport.type, ...rest })
   }
