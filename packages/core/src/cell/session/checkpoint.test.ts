@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { sessionNote } from '../render/session-notes.ts'
+import { lossNote, restoresNote } from '../render/session-notes.ts'
 import { CheckpointKeeper } from './checkpoint.ts'
 
-const note = ({ restorable }: CheckpointKeeper) => sessionNote({ what: 'restores', restorable: restorable! })
+const note = ({ restorable }: CheckpointKeeper) => restoresNote(restorable!)
 
 const taken = (extra: Partial<{ kept: string[]; lost: string[] }> = {}) => ({
   data: 'AA==',
@@ -29,7 +29,7 @@ it('a checkpoint that is not of the last cell says whose it is', () => {
   expect(note(keeper)).toMatch(/as they were before this cell: x/)
   keeper.cellEnded(4)
   expect(note(keeper)).toMatch(/as they were after cell 3 \(later changes are lost\): x/)
-  expect(sessionNote({ what: 'idle', seconds: 1, restorable: keeper.restorable })).toMatch(
+  expect(lossNote('Over', keeper.restorable)).toMatch(
     /restores the variables as they were after cell 3 \(later changes are lost\)\./,
   )
   keeper.keep(taken())

@@ -3,13 +3,14 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import type { KeptPlace, KeptSession, LeftBehind, SandboxExit } from '../../isolation/provider.ts'
 import type { Log } from '../../util/log.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { lossNote } from '../render/session-notes.ts'
 import type { CellRequest } from './cell-run.ts'
 import type { CheckpointKeeper } from './checkpoint.ts'
 import type { KernelPool } from './kernel-pool.ts'
 import type { KeptFor } from './kept-for.ts'
 import type { SessionNewsKeeper } from './session-news.ts'
 
-interface SessionKernelOptions {
+export interface SessionKernelOptions {
   pool: KernelPool
   log: Log
   /** A kernel that has run nothing for this long is killed; 0: never. */
@@ -77,7 +78,7 @@ export class SessionKernel {
     if (this.#hasResumed) return undefined
     const { kernel, note } = await this.#options.pool.resume(session)
     this.#hasResumed = true
-    if (note !== undefined) this.#options.news.add({ what: 'said', text: note })
+    if (note !== undefined) this.#options.news.add(note)
     const left = kernel?.sandbox.durable?.left
     if (!left) return kernel
     this.cells = left.number
@@ -100,7 +101,8 @@ export class SessionKernel {
     if (kernel.cellCount === 0 || this.running) return
     this.#options.news.lost = 'exited'
     const { restorable } = this.#options.checkpoints
-    this.#options.news.add({ what: 'sandbox-ended', how: kernel.channel.describeEnd(exit), restorable })
+    const how = `The session's sandbox had ended (${kernel.channel.describeEnd(exit)})`
+    this.#options.news.add(lossNote(how, restorable))
   }
 
   /** It has run a cell, and is given up unless it runs another one soon. */
@@ -111,7 +113,8 @@ export class SessionKernel {
       if (this.current !== kernel) return
       this.#options.news.lost = 'idle'
       const { restorable } = this.#options.checkpoints
-      this.#options.news.add({ what: 'idle', seconds: idleTimeoutMs / 1000, restorable })
+      const how = `The session was idle for ${idleTimeoutMs / 1000} s and had ended`
+      this.#options.news.add(lossNote(how, restorable))
       this.current = undefined
       void kernel.dispose()
     }, idleTimeoutMs)

@@ -3,33 +3,25 @@ import { BridgeError } from '../../errors.ts'
 import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.ts'
 import { newId } from '../../observe/events/new-id.ts'
 import type { Kernel, RunOptions } from '../kernel/kernel.ts'
-import type { Log } from '../../util/log.ts'
 import type { LeftBehind, Sandbox } from '../../isolation/provider.ts'
 import type { CellResult } from '../cell-result.ts'
 import { type CellRequest, CellRun } from './cell-run.ts'
 import { type Checkpoint, CheckpointKeeper } from './checkpoint.ts'
-import { leftNews, sessionNote } from '../render/session-notes.ts'
-import type { KernelPool } from './kernel-pool.ts'
+import { describeLeft, leftNotes, missingNote, restoresNote } from '../render/session-notes.ts'
 import type { KeptFor } from './kept-for.ts'
 import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
-import { isOver, SessionKernel } from './session-kernel.ts'
-import { type SessionNews, SessionNewsKeeper } from './session-news.ts'
+import { isOver, SessionKernel, type SessionKernelOptions } from './session-kernel.ts'
+import { SessionNewsKeeper } from './session-news.ts'
 import { sandboxName } from '../../util/text/sandbox-name.ts'
 import { hash } from 'node:crypto'
 
-interface SessionOptions {
-  pool: KernelPool
+interface SessionOptions extends Omit<SessionKernelOptions, 'news' | 'checkpoints'> {
   /** Stores the output of its cells. */
   texts: KeptTexts
-  log: Log
   events?: EventStream
-  /** A kernel that has run nothing for this long is killed; 0: never. */
-  idleTimeoutMs: number
   /** Run each cell in its own sandbox. */
   fresh?: boolean
-  /** Set when the sandbox can outlive the bridge. */
-  kept?: KeptFor | undefined
   /** Names who may go on with the session, whether or not its sandbox is kept. */
   owner?: KeptFor | undefined
   /** Carry variables over to the next kernel when one has to be killed. */
@@ -131,12 +123,15 @@ export class Session {
     if (!this.#kernel.running) this.#kernel.current?.sandbox.durable?.release()
   }
 
-  describe(): SessionInfo {
+  describe() {
     const { fresh, idleTimeoutMs, limits } = this.#options
     return {
       mode: fresh ? 'fresh' : this.#options.kept ? 'durable' : 'shared',
+      /** Since the session got its sandbox. */
       ageSeconds: Math.round((performance.now() - this.#kernel.takenAt) / 1000),
+      /** Cells run in this sandbox, including this one. */
       cellCount: this.#kernel.current?.cellCount ?? 0,
+      /** For a reader. */
       sandbox: sandboxName(this.#kernel.current?.sandbox.provider ?? ''),
       provider: this.#kernel.current?.sandbox.provider ?? '',
       python: this.#kernel.current?.python ?? '',
@@ -162,7 +157,7 @@ export class Session {
 
   /** Add a note to the running cell's result, unless an earlier result had it. */
   tellOnce(note: string): void {
-    this.#news.addOnce(note, { what: 'said', text: note })
+    this.#news.addOnce(note, note)
   }
 
   /** Give the next cell a new sandbox. The running cell keeps its own until it ends. */
@@ -202,7 +197,7 @@ export class Session {
     this.#kernel.running = request
     if (!request.aside) {
       const passedOver = this.#options.pool.takeNews(kernel)
-      if (passedOver !== undefined) this.#news.add({ what: 'said', text: passedOver })
+      if (passedOver !== undefined) this.#news.add(passedOver)
       this.#markCell(kernel, request)
       this.#kernel.cells += 1
     }
@@ -237,7 +232,7 @@ export class Session {
   #missingPackages(): Pick<RunOptions, 'missing'> {
     const missing = this.#options.pool.missingPackages
     if (missing.length === 0) return {}
-    this.#news.addOnce('packages-missing', { what: 'packages-missing', missing })
+    this.#news.addOnce('packages-missing', missingNote(missing))
     return { missing: missing.map(({ name, reason }) => ({ name, reason })) }
   }
 
@@ -255,11 +250,12 @@ export class Session {
     this.#kernel.running = undefined
     if (ran.stateLost) this.#kernel.current = undefined
     if (isSame) {
-      this.#news.add({ what: 'same-cell-left', cell: left.number })
+      const same = `Cell ${left.number} had the same source and ran when the bridge ended.`
+      this.#news.add(`${same} It was not run again: this is its result.`)
       if (!ran.stateLost) this.#kernel.beIdle(kernel)
-      return this.#withNews({ ...ran, notes: [...leftNews(left).map(sessionNote), ...ran.notes] }, request)
+      return this.#withNews({ ...ran, notes: [...leftNotes(left), ...ran.notes] }, request)
     }
-    this.#news.add(...leftNews(left), { what: 'cell-left', cell: left.number, ran })
+    this.#news.add(...leftNotes(left), describeLeft(left.number, ran))
     return undefined
   }
 
@@ -274,18 +270,19 @@ export class Session {
     const isLast = this.#options.fresh === true || isReset
     const restorable = ran.stateLost ? this.#checkpoints.restorable : undefined
     const why = ran.stateLost ? this.#closed : undefined
-    const own: SessionNews[] = [
-      ...(restorable ? [{ what: 'restores' as const, restorable }] : []),
-      ...(isReset ? [{ what: 'reset' as const }] : []),
+    const own = [
+      ...(restorable ? [restoresNote(restorable)] : []),
+      ...(isReset ? ['The session was reset: the next cell has no variables, and an empty /workspace.'] : []),
     ]
-    const closed: SessionNews[] = why === undefined ? [] : [{ what: 'closed', why }]
-    const before = [...closed, ...this.#news.tell(!isGuest && !isAside)]
-    const notes = [...before.map(sessionNote), ...ran.notes, ...own.map(sessionNote)]
+    const closed = `${why} while this cell ran. Output up to then is kept; the variables are lost.`
+    const before = [...(why === undefined ? [] : [closed]), ...this.#news.tell(!isGuest && !isAside)]
+    const notes = [...before, ...ran.notes, ...own]
     // The client learns of this with its own next cell.
     if (isGuest) {
       this.#news.guestRan(ran.cell)
       this.#news.add(...own)
-      if (ran.stateLost && own.length === 0) this.#news.add({ what: 'guest-ended-sandbox' })
+      const ended = 'A cell of the user ended the sandbox of this session, and its variables are gone.'
+      if (ran.stateLost && own.length === 0) this.#news.add(ended)
     } else this.#news.clear()
     this.#resetAsked = false
     if (isReset) this.#checkpoints.drop()
@@ -325,18 +322,4 @@ interface SessionLimits {
   memoryBytes: number
   maxTimeoutSeconds: number
   outputTokenCount: number
-}
-
-interface SessionInfo extends Partial<SessionLimits> {
-  mode: 'shared' | 'fresh' | 'durable'
-  /** Since the session got its sandbox. */
-  ageSeconds: number
-  /** Cells run in this sandbox, including this one. */
-  cellCount: number
-  /** For a reader. */
-  sandbox: string
-  provider: string
-  python: string
-  timeoutSeconds: number
-  idleTimeoutSeconds: number
 }
