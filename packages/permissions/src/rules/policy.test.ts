@@ -151,7 +151,7 @@ it('a deny rule beats an ask rule, which beats an allow rule, however specific t
 })
 
 it('the answer "always" beats an ask rule, and no deny rule', async () => {
-  const answer = { server: 'a', tool: '*', definition: 'd1', insteadOfAsking: true }
+  const answer = { server: 'a', tool: '*', definition: 'd1', insteadOfAsking: true as const }
   const all = await policy({ deny: ['a__no'], ask: ['a'], allow: [answer] })
   expect(validate(all, call('a', 'x')).verdict).toBe('allow')
   expect(validate(all, call('a', 'no')).verdict).toBe('deny')
@@ -208,7 +208,7 @@ it.each([
 })
 
 it('a changed tool asks under every preset but open, whatever was allowed', async () => {
-  const answer = { server: 'a', tool: 'x', insteadOfAsking: true }
+  const answer = { server: 'a', tool: 'x', insteadOfAsking: true as const }
   const changed = call('a', 'x', { isChanged: true, annotations: { readOnlyHint: true } })
   expect(validate(await policy({ allow: [answer, 'a'] }, 'careful'), changed)).toMatchObject({
     verdict: 'ask',

@@ -28,7 +28,7 @@ export async function rememberRules(
 /** As the answer "yes, this tool always". @param flow only calls with no other flow than this one */
 export async function allowAlways(stateDir: string, { server, tool, definition }: Subject, flow?: FlowReason) {
   const when = flow && conditionFor(flow)
-  const rule = { ...ruleFor(server, tool), ...(when && { when }), definition, insteadOfAsking: true }
+  const rule = { ...ruleFor(server, tool), ...(when && { when }), definition, insteadOfAsking: true as const }
   await rememberRules(stateDir, [{ verdict: 'allow', rule }])
 }
 

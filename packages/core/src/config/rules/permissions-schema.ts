@@ -2,7 +2,7 @@
 // errors: an ignored rule would leave something allowed. Pure.
 import * as z from 'zod'
 import type { Place } from '../formats/json-tree.ts'
-import { HINTS, type Rule, type RuleLists } from './rule.ts'
+import { HINTS, type Rule } from './rule.ts'
 
 export const MAX_RULES = 10_000
 
@@ -49,6 +49,14 @@ function build() {
     ask: list('Calls that the user is asked about. This wins over allow.'),
     deny: list('Calls that are never made. This wins over ask and allow.'),
   })
+}
+
+export type RuleLists = z.infer<ReturnType<typeof build>>
+export type RuleEntry = Exclude<NonNullable<RuleLists['allow']>[number], string>
+
+/** The entry for exactly this tool, whatever its name. */
+export function ruleFor(server: string, tool: string): RuleEntry {
+  return { server, tool, ...(`${server}${tool}`.includes('*') && { exact: true as const }) }
 }
 
 /** What is wrong with a value, and the path of keys to it. */

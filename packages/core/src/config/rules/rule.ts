@@ -28,28 +28,6 @@ export interface Condition {
   holds(facts: Facts): boolean | undefined
 }
 
-export interface RuleEntry {
-  server?: string | undefined
-  tool?: string | undefined
-  when?: string | undefined
-  annotations?: Partial<Record<keyof Hints, boolean | undefined>> | undefined
-  perCell?: number | undefined
-  perSession?: number | undefined
-  perHour?: number | undefined
-  reason?: string | undefined
-  definition?: string | undefined
-  insteadOfAsking?: boolean | undefined
-  /** `server` and `tool` are names: `*` in them stands for itself. */
-  exact?: boolean | undefined
-}
-
-/** The entry for exactly this tool, whatever its name. */
-export function ruleFor(server: string, tool: string): RuleEntry {
-  return { server, tool, ...(`${server}${tool}`.includes('*') && { exact: true }) }
-}
-
-export type RuleLists = Partial<Record<Verdict, (string | RuleEntry)[] | undefined>>
-
 /** Where a rule comes from. Rules of a project and of its servers can only make things stricter. */
 export interface Origin {
   scope: 'user' | 'project'

@@ -1,10 +1,10 @@
 // Reading rules, as far as the core knows it.
 import { Part } from '../../util/part.ts'
 import type { FlowPreset, FlowReason } from './flow.ts'
-import type { ReadRules, RulesOfFile, TrustedText } from './permissions-schema.ts'
+import type { ReadRules, RuleLists, RulesOfFile, TrustedText } from './permissions-schema.ts'
 import type { Policy, Subject } from './policy.ts'
 import type { Preset } from './presets.ts'
-import type { Origin, Rule, RuleLists } from './rule.ts'
+import type { Origin, Rule } from './rule.ts'
 
 /** Without it, no code runs where there are rules. */
 export const rules = new Part<RulesPart>('judging calls by rules')
