@@ -2,38 +2,7 @@
 // meaning, such as `timeout`, is left to each reader. Pure.
 import { isRecord } from '../../util/json/json.ts'
 import { nearestName } from '../../util/text/did-you-mean.ts'
-
-/** The fields of an entry under this project's names, to which readers map their clients'. Values are unchecked. */
-export interface ServerEntry {
-  /** Why only the client itself could start it. */
-  unusable?: string
-  type?: unknown
-  command?: unknown
-  args?: unknown
-  env?: unknown
-  cwd?: unknown
-  envFile?: unknown
-  inheritEnv?: unknown
-  url?: unknown
-  headers?: unknown
-  headersHelper?: unknown
-  oauth?: unknown
-  description?: unknown
-  trusted?: unknown
-  disabled?: unknown
-  enabled?: unknown
-  includeTools?: unknown
-  excludeTools?: unknown
-  permissions?: unknown
-  inputs?: unknown
-  sandbox?: unknown
-  sandboxEnabled?: unknown
-  shared?: unknown
-  direct?: unknown
-  startTimeoutMs?: unknown
-  callTimeoutMs?: unknown
-  atOnce?: unknown
-}
+import type { ServerEntry } from './entry-schema.ts'
 
 type Fields = Record<string, unknown>
 

@@ -4,7 +4,6 @@ import * as z from 'zod'
 import { rulesSchema } from '../rules/permissions-schema.ts'
 import { isRecord, withoutUndefined } from '../../util/json/json.ts'
 import { isHttpUrl } from '../../util/net/loopback.ts'
-import type { ServerSandbox } from './server-definition.ts'
 
 /** All names of transports in config files. */
 export const TRANSPORTS = new Map<string, 'stdio' | 'http' | 'sse'>([
@@ -25,6 +24,29 @@ export function entrySchemas(): ReturnType<typeof build> {
   return (built ??= build())
 }
 
+type Read = { [K in keyof ReturnType<typeof build>]: z.infer<ReturnType<typeof build>[K]> }
+
+/** The fields of an entry under this project's names, to which readers map their clients'. Values are unchecked. */
+export type ServerEntry = Partial<
+  Record<keyof (Read['common'] & Read['stdio'] & Read['remote']) | OtherField, unknown>
+> & {
+  /** Why only the client itself could start it. */
+  unusable?: string
+}
+type OtherField = 'type' | 'disabled' | 'enabled' | 'permissions' | 'inputs' | 'sandboxEnabled' | 'oauth'
+
+/** What a jailed server may see and reach. Paths and domains may contain placeholders. */
+export type ServerSandbox = Exclude<Read['stdio']['sandbox'], false | undefined>
+
+/** A client of an authorization server, for the OAuth client credentials grant. */
+export type ClientCredentials = Read['clientCredentials']
+
+/** What an entry says of the sign-in of a user in a browser. Without a `clientId`, the bridge registers itself. */
+export type SignInClient = Partial<Read['registered']>
+
+/** A value that only the user knows, `${input:ID}` in a text of the transport, and how to ask for it. */
+export type ServerInput = NonNullable<NonNullable<Read['inputs']>[number]>
+
 function build() {
   const { text, required, filled, texts, table, port, timeout } = fields()
   const lenient = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined)
@@ -39,11 +61,13 @@ function build() {
       options: lenient(z.array(lenient(option))).describe('The answers of a pickString.'),
     })
     .transform(({ options = [], type, ...asked }) => {
-      const answers = options.filter((one) => one !== undefined)
-      if (type !== 'pickString') return withoutUndefined({ ...asked, type })
-      return withoutUndefined(
-        answers.length > 0 ? { ...asked, type, options: answers } : { ...asked, type: 'promptString' as const },
-      )
+      const answers = type === 'pickString' ? options.filter((one) => one !== undefined) : []
+      const isText = type === 'pickString' && answers.length === 0
+      return withoutUndefined({
+        ...asked,
+        type: isText ? ('promptString' as const) : type,
+        options: answers.length > 0 ? answers : undefined,
+      })
     })
 
   const inputs = lenient(z.array(lenient(input)))
@@ -88,7 +112,7 @@ function build() {
   const sandbox = z
     .union([z.boolean(), jail], notUnderstood)
     .nullish()
-    .transform((value): ServerSandbox | false | undefined => (value === true ? {} : (value ?? undefined)))
+    .transform((value): z.infer<typeof jail> | false | undefined => (value === true ? {} : (value ?? undefined)))
 
   // Problems are reported in the order of these fields.
   const common = z.object({

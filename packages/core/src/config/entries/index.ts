@@ -1,5 +1,5 @@
 // What packages use of config/entries.
-export type { ServerEntry } from './client-fields.ts'
+export type { ServerEntry } from './entry-schema.ts'
 export { areHeaders, expandTransport } from './expand.ts'
 export type { AskInput } from './input-answers.ts'
 export { inputVariable } from './input-answers.ts'

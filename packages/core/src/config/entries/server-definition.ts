@@ -1,25 +1,12 @@
 // The definition of an upstream: how to start it, and where it was read. Its values, secret arguments and credentials
 // never enter a sandbox, a frame, a log line or an error. Only expand.ts fills in placeholders, at the start. Pure.
-import type { RuleLists } from '../rules/rule.ts'
+import type { ClientCredentials, ServerInput, ServerSandbox, SignInClient } from './entry-schema.ts'
+import type { RuleLists } from '../rules/permissions-schema.ts'
+
+export type { ClientCredentials, ServerInput, ServerSandbox, SignInClient }
 
 /** A valid name of a container image on a command line. */
 export const IMAGE_NAME = /^[a-z0-9][\w.\-/:@]*$/i
-
-/** What a jailed server may see and reach. Paths and domains may contain placeholders. */
-export interface ServerSandbox {
-  filesystem?: {
-    /** Files and folders that it may read although they are in the home folder or hidden. */
-    allowRead?: string[]
-    allowWrite?: string[]
-    denyRead?: string[]
-    /** Parts of `allowWrite` that stay read-only. */
-    denyWrite?: string[]
-  }
-  /** True means the machine's own network. Missing and false mean none. */
-  network?: boolean | { allowedDomains: string[]; deniedDomains?: string[] }
-  /** Runs it in a container of this image, with the image's programs. */
-  image?: string
-}
 
 export interface StdioServer {
   type: 'stdio'
@@ -50,47 +37,6 @@ export interface RemoteServer {
   signIn?: SignInClient
   /** As in StdioServer. */
   secrets?: string[]
-}
-
-/** What an entry says of the sign-in of a user in a browser. */
-export interface SignInClient {
-  /** Missing means that the bridge registers itself. */
-  clientId?: string
-  clientSecret?: string
-  /** Scopes to request, separated by spaces. Missing means those that the server suggests. */
-  scope?: string
-  /** The redirect address, on this machine. Missing means any port of 127.0.0.1. */
-  redirectUri?: string
-  /** The authorization server that the client is registered with. Missing: its secret goes to the server alone. */
-  issuer?: string
-  /** Where the metadata of the authorization server are. */
-  authServerMetadataUrl?: string
-  /** What the tokens are for, if it is not what the server's metadata say. */
-  resource?: string
-  /** Its endpoints, where it publishes no metadata. */
-  authorizationUrl?: string
-  tokenUrl?: string
-}
-
-/** A client of an authorization server, for the OAuth client credentials grant. */
-export interface ClientCredentials {
-  clientId: string
-  clientSecret: string
-  scope?: string
-  /** The authorization server it is registered with. Missing means one at the server's own origin. */
-  issuer?: string
-}
-
-/** A value that only the user knows, `${input:ID}` in a text of the transport, and how to ask for it. */
-export interface ServerInput {
-  id: string
-  /** Only VS Code knows the result of a `command`. */
-  type: 'promptString' | 'pickString' | 'command'
-  description?: string
-  /** Do not echo what is typed. */
-  password?: boolean
-  /** For a pickString. */
-  options?: string[]
 }
 
 /** Hashes of texts by absolute path. */

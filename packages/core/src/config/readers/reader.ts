@@ -5,7 +5,8 @@ import type { ConfigFormat, ConfigObject } from '../formats/config-document.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { PlaceholderSyntax } from '../entries/placeholders.ts'
 import { translate } from '../entries/placeholders.ts'
-import { type ServerEntry, withOwnNames } from '../entries/client-fields.ts'
+import { withOwnNames } from '../entries/client-fields.ts'
+import type { ServerEntry } from '../entries/entry-schema.ts'
 
 /** The facts about a machine that decide where files are. All paths are absolute and in the platform's own form. */
 export interface HostPaths {
