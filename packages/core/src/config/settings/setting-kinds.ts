@@ -196,7 +196,6 @@ export function text<T, D = undefined>(
   return {
     allowed,
     defaultText,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     whenMissing: whenMissing ?? (() => undefined as D),
     read: textOf,
     type: (context) => z.string().transform((given, issues) => check(given, context) ?? invalid(issues, given)),
@@ -225,21 +224,16 @@ export function folder(defaultText: string, standard: (context: SettingContext) 
 
 /** Text that matches an expression, or unset. */
 export function pattern(allowed: string, matches: RegExp): Kind<string | undefined> {
-  return {
-    allowed,
-    defaultText: 'none',
-    whenMissing: () => undefined,
-    read: textOf,
-    type: () => z.string().regex(matches),
-  }
+  return optional(patternOr('none', allowed, matches), 'none')
 }
 
 /** Text that matches an expression. */
 export function patternOr(standard: string, allowed: string, matches: RegExp): Kind<string> {
   return {
-    ...pattern(allowed, matches),
+    allowed,
     defaultText: standard,
     whenMissing: () => standard,
+    read: textOf,
     type: () => z.string().regex(matches),
   }
 }

@@ -30,19 +30,6 @@ export const SETTING_GROUPS = {
   HTTP: USER_SETTINGS,
 } as const
 
-/** All settings, by their name in {@link Settings}. */
-export const SETTINGS = {
-  ...SANDBOX_SETTINGS,
-  ...CELL_SETTINGS,
-  ...OUTPUT_SETTINGS,
-  ...SERVER_SETTINGS,
-  ...PERMISSION_SETTINGS,
-  ...SIGN_IN_SETTINGS,
-  ...OBSERVABILITY_SETTINGS,
-  ...FOLDER_SETTINGS,
-  ...USER_SETTINGS,
-} as const
-
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>
 
 /** Settings of features, by their heading. */
@@ -66,21 +53,18 @@ export function namedSettings(): NamedSetting[] {
   )
 }
 
-export function settingsOf<T extends SettingTable>(
-  settings: Settings,
-  _table: T,
-): { readonly [K in keyof T]: Parsed<T[K]> } {
+export function settingsOf<T extends SettingTable>(settings: Settings, _table: T): ParsedIn<T> {
   // These were read with the bridge's.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return settings as unknown as { readonly [K in keyof T]: Parsed<T[K]> }
+  return settings as unknown as ParsedIn<T>
 }
 
-type Parsed<S> = S extends Setting<infer T> ? T : never
+type ParsedIn<Table> = { readonly [K in keyof Table]: Table[K] extends Setting<infer T> ? T : never }
+type Merged<Tables> = (Tables extends unknown ? (each: Tables) => void : never) extends (all: infer All) => void
+  ? All
+  : never
 
 /** The settings of one bridge. Durations are in milliseconds (`…Ms`), sizes in bytes (`…Bytes`), paths absolute. */
-export type Settings = {
-  readonly [K in keyof typeof SETTINGS]: Parsed<(typeof SETTINGS)[K]>
-} & {
+export type Settings = ParsedIn<Merged<(typeof SETTING_GROUPS)[keyof typeof SETTING_GROUPS]>> & {
   /** Messages for the user that do not stop the bridge, such as a variable that looks misspelt. */
   readonly warnings: readonly string[]
   /** Where each setting that is not the default was set: its variable, or file, line and name. By its variable. */
@@ -92,11 +76,7 @@ export type Settings = {
 const NO_FILE: FileSettings = { values: new Map(), problems: [], warnings: [] }
 
 /** The user's home and system; what is missing is found out. */
-export interface Machine {
-  home?: string
-  platform?: NodeJS.Platform
-  isRoot?: boolean
-}
+export type Machine = Partial<Pick<SettingContext, 'home' | 'platform' | 'isRoot'>>
 
 export function settingContext(env: Record<string, string | undefined>, machine: Machine = {}): SettingContext {
   return {
@@ -124,7 +104,6 @@ export function readSettings(
   const problems = [...file.problems, ...given.problems]
   const read = Object.fromEntries(all.map((one) => [one.property, readOne(one, given.values, context, problems)]))
   // It has every name of the table, which the type follows from.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const values = read as Settings
   problems.push(...contradictions(values, given.values))
   if ([values.stateDir, values.cacheDir].some((folder) => folder.startsWith(`${NO_HOME}/`))) remarks.push(HOMELESS)

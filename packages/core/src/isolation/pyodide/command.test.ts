@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SETTINGS } from '../../config/settings/settings.ts'
+import { SANDBOX_SETTINGS } from '../../config/settings/sandbox.ts'
 import { SMALLEST_MEMORY_BYTES, nodeFlags, planMemory, underMemoryCap } from './command.ts'
 
 const MIB = 1 << 20
@@ -31,7 +31,7 @@ it.each([0, -1, Number.NaN, SMALLEST_MEMORY_BYTES - 1])(
 )
 
 it('the least memory limit is the one that the setting accepts', () => {
-  expect(SETTINGS.memoryBytes.meaning).toContain(`needs ${SMALLEST_MEMORY_BYTES / MIB}m.`)
+  expect(SANDBOX_SETTINGS.memoryBytes.meaning).toContain(`needs ${SMALLEST_MEMORY_BYTES / MIB}m.`)
 })
 
 describe('nodeFlags', () => {

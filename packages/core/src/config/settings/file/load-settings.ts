@@ -4,10 +4,11 @@ import { statSync } from 'node:fs'
 import path from 'node:path'
 import { type ConfigFileSystem, nodeFileSystem, readFileOrLink } from '../../config-file.ts'
 import { SETTINGS_FILE } from '../../readers/own-places.ts'
+import { FOLDER_SETTINGS } from '../folders-and-record.ts'
 import type { FileSettings } from '../given-texts.ts'
 import { parse, type SettingContext } from '../setting-kinds.ts'
 import { unquoted } from '../../../util/files/absolute-path.ts'
-import { type Machine, namedSettings, readSettings, type Settings, settingContext, SETTINGS } from '../settings.ts'
+import { type Machine, namedSettings, readSettings, type Settings, settingContext } from '../settings.ts'
 
 /** Thousands of times what all settings take. */
 const MAX_CHARS = 2 ** 20
@@ -19,7 +20,7 @@ export async function loadSettings(env: Environment = processContext().env, mach
 }
 
 export function settingsFile(context: SettingContext): string {
-  const { stateDir } = SETTINGS
+  const { stateDir } = FOLDER_SETTINGS
   const set = unquoted(context.env[stateDir.variable] ?? '')
   return path.join(parse(stateDir, set, context) ?? stateDir.whenMissing(context), SETTINGS_FILE)
 }
