@@ -4,71 +4,18 @@
 import * as z from 'zod'
 import { LiveRecord } from '../../keep/live-record.ts'
 import type { Store } from '../../keep/store.ts'
-import type { SkippedTool, UpstreamPrompt, UpstreamResource, UpstreamTool } from '../../upstream/upstream.ts'
-import type { Reached } from '../../upstream/lifecycle/upstream-place.ts'
+import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../../upstream/upstream.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Log } from '../../util/log.ts'
 import { keptPrompts, keptResources } from './model/catalog-offering.ts'
 import { toolFingerprint } from './model/identity.ts'
-import { pin, pinnedIn, type Pins } from './model/pins.ts'
+import { pin, pinnedIn } from './model/pins.ts'
 import { isShape, type Shape, type Shapes } from './model/shape.ts'
 
 /** Increase whenever an older document could be misread. */
 const FORMAT = 3
 /** Kinds of clients whose listings are kept; there are eight. */
 const MAX_LISTINGS = 16
-
-/** What a server listed for clients that can be asked the same things. */
-export interface Listing {
-  /** What these can be asked; empty for nothing. */
-  abilities: string
-  tools: UpstreamTool[]
-  instructions?: string | undefined
-  resources?: UpstreamResource[] | undefined
-  prompts?: UpstreamPrompt[] | undefined
-  /** Entries that no cell can call. */
-  skipped?: SkippedTool[] | undefined
-  /** When `tools` were read, in milliseconds since 1970. */
-  fetchedAt: number
-}
-
-/** The type of a tool's results. Valid while the tool's definition has this fingerprint. */
-export interface LearnedType {
-  of: string
-  shape: Shape
-}
-
-export interface ServerError {
-  /** For people. Contains no secrets. */
-  reason: string
-  /** What the server was called then. */
-  server?: string | undefined
-  hint?: string | undefined
-  /** The server's last output, redacted. */
-  log?: string | undefined
-  /** Milliseconds since 1970. */
-  at: number
-}
-
-/** Why the tools of a server could not be listed. */
-export interface Failure extends ServerError {
-  /** What the start depended on, see start-inputs.ts. When that changes, the failure no longer counts. */
-  inputs?: string | undefined
-  /** Failures in a row. */
-  count: number
-}
-
-interface Page {
-  listings: Listing[]
-  pins: Pins
-  /** The kinds of clients whose first listing is pinned. */
-  pinnedFor: string[]
-  learned: Record<string, LearnedType>
-  failure?: Failure | undefined
-  /** The last failed start or unexpected exit, even if the server has worked since. */
-  lastError?: ServerError | undefined
-  reached?: Reached | undefined
-}
 
 const text = z.string().optional().catch(undefined)
 const listOf = <T>(kept: (entries: never[]) => T[]) =>
@@ -78,30 +25,60 @@ const listOf = <T>(kept: (entries: never[]) => T[]) =>
     .optional()
     .catch(undefined)
 const named = (entries: { name?: unknown }[]) => entries.filter(isNamed)
-const error = z.object({ reason: z.string(), server: text, hint: text, log: text, at: z.number() })
+const error = z.object({
+  /** For people. Contains no secrets. */
+  reason: z.string(),
+  /** What the server was called then. */
+  server: text,
+  hint: text,
+  /** The server's last output, redacted. */
+  log: text,
+  /** Milliseconds since 1970. */
+  at: z.number(),
+})
+const failure = error.extend({
+  /** What the start depended on, see start-inputs.ts. When that changes, the failure no longer counts. */
+  inputs: text,
+  /** Failures in a row. */
+  count: z.number(),
+})
+const listed = z.object({
+  /** What these can be asked; empty for nothing. */
+  abilities: z.string(),
+  tools: z.array(z.unknown()).transform((tools) => tools.filter(isNamed) as UpstreamTool[]),
+  instructions: text,
+  resources: listOf<UpstreamResource>(keptResources),
+  prompts: listOf((prompts) => keptPrompts(named(prompts) as UpstreamPrompt[])),
+  /** Entries that no cell can call. */
+  skipped: z.array(z.object({ name: z.string(), reason: z.string() })).optional(),
+  /** When `tools` were read, in milliseconds since 1970. */
+  fetchedAt: z.number(),
+})
+const learnedType = z.object({ of: z.string(), shape: z.custom<Shape>((one) => isShape(one)) })
 const page = z.object({
-  format: z.literal(FORMAT),
-  listings: z.array(
-    z.object({
-      abilities: z.string(),
-      tools: z.array(z.unknown()).transform((tools) => tools.filter(isNamed) as UpstreamTool[]),
-      instructions: text,
-      resources: listOf<UpstreamResource>(keptResources),
-      prompts: listOf((prompts) => keptPrompts(named(prompts) as UpstreamPrompt[])),
-      skipped: z.array(z.object({ name: z.string(), reason: z.string() })).optional(),
-      fetchedAt: z.number(),
-    }),
-  ),
+  listings: z.array(listed),
   pins: z.record(z.string(), z.object({ hash: z.string(), definition: z.unknown().optional() })),
+  /** The kinds of clients whose first listing is pinned. */
   pinnedFor: z.array(z.string()),
-  learned: z.record(z.string(), z.object({ of: z.string(), shape: z.custom<Shape>((one) => isShape(one)) })),
-  failure: error.extend({ inputs: text, count: z.number() }).optional().catch(undefined),
+  learned: z.record(z.string(), learnedType),
+  failure: failure.optional().catch(undefined),
+  /** The last failed start or unexpected exit, even if the server has worked since. */
   lastError: error.optional().catch(undefined),
   reached: z
     .object({ via: z.enum(['stdio', 'http', 'sse']), era: z.enum(['legacy', 'modern']), at: z.number() })
     .optional()
     .catch(undefined),
 })
+const document = page.extend({ format: z.literal(FORMAT) })
+
+/** What a server listed for clients that can be asked the same things. */
+export type Listing = z.infer<typeof listed>
+/** The type of a tool's results. Valid while the tool's definition has this fingerprint. */
+export type LearnedType = z.infer<typeof learnedType>
+export type ServerError = z.infer<typeof error>
+/** Why the tools of a server could not be listed. */
+export type Failure = z.infer<typeof failure>
+type Page = z.infer<typeof page>
 
 /** The books of a store, which all tenants of a process share. */
 const opened = new WeakMap<Store, Map<string, Toolbook>>()
@@ -120,7 +97,7 @@ export class Toolbook extends LiveRecord<Page> {
     super({
       document: store.document(`toolbooks/${key.replace(/[^\w-]/g, '').slice(0, 64)}.json`),
       empty: () => ({ listings: [], pins: {}, pinnedFor: [], learned: {} }),
-      parse: (json) => page.safeParse(json).data,
+      parse: (json) => document.safeParse(json).data,
       serialize: (value) => ({ format: FORMAT, ...value }),
       indent: 0,
       damaged: { record: 'What is kept of a server', hint: 'Delete it to take its tools as they are now.' },
