@@ -16,7 +16,7 @@ import type { Reason } from './search/search-index.ts'
 import { readMeanings } from './search/meanings-part.ts'
 import { type Wordings } from './search/wordings.ts'
 import { Indexing, serverError } from './indexing.ts'
-import type { KnownServer, ServerDetails, Unsearched } from './known-server.ts'
+import type { KnownServer, Unsearched } from './known-server.ts'
 import { lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
 import { ServerRecords } from './server-records.ts'
@@ -33,6 +33,8 @@ const OFFERINGS_LIMIT_MS = 60_000
 const NEW_MS = 2_000
 /** How long a cell waits for a server that is asked whether its tools are still those that are known. */
 const CHECK_WAIT_MS = 5_000
+
+export type ServerDetails = ReturnType<Catalog['details']>
 
 export class Catalog {
   readonly #options: CatalogOptions
@@ -293,7 +295,8 @@ export class Catalog {
     )
   }
 
-  details(server: string): ServerDetails {
+  /** What lists of servers show of one. @throws BridgeError as `of` does */
+  details(server: string) {
     const record = this.#records.of(server)
     const { about, tools = [], skipped, instructions, fetchedAt, failure, lastError } = record
     return { ...this.#entry(record), about, tools, skipped, instructions, fetchedAt, failure, lastError }

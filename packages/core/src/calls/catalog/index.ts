@@ -1,8 +1,8 @@
 // What packages use of calls/catalog.
 export { listingTokens } from './arguments/listing-tokens.ts'
 export type { ToolDoc } from './arguments/tool-doc.ts'
-export type { Catalog } from './catalog.ts'
-export type { KnownServer, ServerDetails } from './known-server.ts'
+export type { Catalog, ServerDetails } from './catalog.ts'
+export type { KnownServer } from './known-server.ts'
 export { namesOf } from './model/argument-names.ts'
 export { definitionKey } from './model/identity.ts'
 export type { CatalogTool, ServerMethod } from './model/catalog-tool.ts'

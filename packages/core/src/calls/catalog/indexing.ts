@@ -3,6 +3,7 @@
 import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
 import type { Abortable } from '../../util/async/cancellation.ts'
+import { mapFew } from '../../util/async/map-few.ts'
 import { untilAborted, withTimeout } from '../../util/async/wait.ts'
 import { type Caller, callerOf, setCaller } from '../../upstream/lifecycle/callers.ts'
 import type { ServerError } from './toolbook.ts'
@@ -10,8 +11,6 @@ import type { ServerRecord } from './server-record.ts'
 import { oneLine } from '../../util/text/server-words.ts'
 
 const AT_ONCE = 4
-/** Used when a person waits for all servers. With more, servers would run into their time limit for lack of CPU. */
-const ALL_AT_ONCE = 8
 /** Does not include the time in which a package manager installs the server. */
 const TIME_LIMIT_MS = 60_000
 const LOOK_MS = 500
@@ -51,17 +50,13 @@ export class Indexing {
    * @throws BridgeError CANCELLED
    */
   async everyOne(records: readonly ServerRecord[], watch: IndexingWatch): Promise<void> {
-    const queue = [...records]
-    const work = async (): Promise<void> => {
-      for (let record = queue.shift(); record !== undefined; record = queue.shift()) {
-        watch.onStart?.(record)
-        await this.now(record).catch((error: unknown) => {
-          if (isCancellation(error)) throw error
-        })
-        watch.onEnd?.(record)
-      }
-    }
-    await Promise.all(Array.from({ length: ALL_AT_ONCE }, work))
+    await mapFew(records, async (record) => {
+      watch.onStart?.(record)
+      await this.now(record).catch((error: unknown) => {
+        if (isCancellation(error)) throw error
+      })
+      watch.onEnd?.(record)
+    })
   }
 
   /**

@@ -1,4 +1,5 @@
-// A limited `Promise.all`: a process may have as few as 256 open files (64 on some systems).
+// A limited `Promise.all`: a process may have as few as 256 open files (64 on some systems), and servers that are asked
+// all at once run into their time limit for lack of CPU.
 
 const AT_ONCE = 8
 

@@ -18,15 +18,15 @@ export function searchDocument(tool: CatalogTool): SearchDocument {
   const { definition } = tool
   const text = typeof definition.description === 'string' ? definition.description.slice(0, MAX_DESCRIPTION).trim() : ''
   const end = /[.!?]\s|\n/.exec(text)?.index ?? text.length
-  const { names, nested, texts } = parameterWords(definition.inputSchema)
+  const { names, nested, texts } = new ParameterWords(definition.inputSchema)
   return {
     server: tool.server,
     name: tool.name.slice(0, 200),
     title: stringOf(definition.title) || stringOf(definition.annotations?.title),
     summary: text.slice(0, end),
     description: text.slice(end),
-    parameters: names,
-    nestedParameters: nested,
+    parameters: [...names],
+    nestedParameters: [...nested],
     parameterTexts: texts,
     safety: safetyOf(tool),
   }
@@ -46,15 +46,6 @@ function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-interface ParameterWords {
-  /** Names of the parameters themselves. */
-  names: string[]
-  /** Names of the properties inside them. */
-  nested: string[]
-  /** Descriptions and allowed values of all. */
-  texts: string[]
-}
-
 const MAX_DEPTH = 6
 const MAX_NAMES = 300
 /** Limit of schemas read, including those without names. */
@@ -64,15 +55,12 @@ const MAX_TEXT = 200
 const MAX_TEXTS = 4000
 const MAX_CHOICES = 40
 
-function parameterWords(inputSchema: unknown): ParameterWords {
-  const reader = new Reader(inputSchema)
-  reader.read(inputSchema, 0)
-  return { names: [...reader.names], nested: [...reader.nested], texts: reader.texts }
-}
-
-class Reader {
+class ParameterWords {
+  /** Names of the parameters themselves. */
   readonly names = new Set<string>()
+  /** Names of the properties inside them. */
   readonly nested = new Set<string>()
+  /** Descriptions and allowed values of all. */
   readonly texts: string[] = []
   readonly #root: unknown
   #schemas = 0
@@ -81,10 +69,11 @@ class Reader {
 
   constructor(root: unknown) {
     this.#root = root
+    this.#read(root, 0)
   }
 
   /** @param depth the number of properties and lists around the schema */
-  read(value: unknown, depth: number): void {
+  #read(value: unknown, depth: number): void {
     this.#schemas += 1
     if (depth > MAX_DEPTH || this.#schemas > MAX_SCHEMAS || !isRecord(value)) return
     const schema = resolve(value, this.#root)
@@ -100,12 +89,12 @@ class Reader {
       if (this.names.size + this.nested.size >= MAX_NAMES) break
       if (depth === 0) this.names.add(name.slice(0, MAX_NAME))
       else this.nested.add(name.slice(0, MAX_NAME))
-      this.read(property, depth + 1)
+      this.#read(property, depth + 1)
     }
-    this.read(schema['items'], depth + 1)
-    this.read(schema['additionalProperties'], depth + 1)
+    this.#read(schema['items'], depth + 1)
+    this.#read(schema['additionalProperties'], depth + 1)
     for (const keyword of ['anyOf', 'oneOf', 'allOf'] as const) {
-      for (const member of members(schema, keyword)) this.read(member, depth === 0 ? 0 : depth + 1)
+      for (const member of members(schema, keyword)) this.#read(member, depth === 0 ? 0 : depth + 1)
     }
   }
 
