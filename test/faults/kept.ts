@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
-import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
+import { openTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { createTrustStore } from '../../packages/core/src/config/trust.ts'
 import { createLog } from '../../packages/core/src/util/log.ts'
@@ -36,7 +36,7 @@ export async function readKept(home: string) {
     settings,
     createLog('warning', (line) => warnings.push(line)),
   )
-  const bridge = await OpenTenant.of(made, made.tenants.of(), () => made.close())
+  const bridge = await openTenant(made, made.tenants.of(), () => made.close())
   try {
     const artifacts = await bridge.own.artifacts.list()
     for (const { name } of artifacts) await bridge.own.artifacts.read(name)

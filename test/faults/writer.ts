@@ -2,7 +2,7 @@
 // first of each kind, and `done`.
 import path from 'node:path'
 import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
-import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
+import { openTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { createTrustStore } from '../../packages/core/src/config/trust.ts'
 import { createLog } from '../../packages/core/src/util/log.ts'
@@ -15,7 +15,7 @@ const made = await Bridge.open(
   settings,
   createLog('error', () => {}),
 )
-const bridge = await OpenTenant.of(made, made.tenants.of(), () => made.close())
+const bridge = await openTenant(made, made.tenants.of(), () => made.close())
 const trust = createTrustStore(settings.stateDir)
 const TOOL = { imports: [], servers: [], signature: '() -> int', description: '', isAsync: false }
 

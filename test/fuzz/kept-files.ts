@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path'
 import { shapes } from '../../packages/learned/src/learned-types.ts'
 import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
-import { OpenTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
+import { type OpenTenant, openTenant } from '../../packages/core/src/bridge/tenants/open-tenant.ts'
 import { createTrustStore } from '../../packages/core/src/config/trust.ts'
 import { BridgeError } from '../../packages/core/src/errors.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
@@ -20,7 +20,7 @@ async function withBridge<T>(work: (bridge: OpenTenant) => Promise<T>): Promise<
     readSettings(env, { home }),
     createLog('error', () => {}),
   )
-  const bridge = await OpenTenant.of(made, made.tenants.of(), () => made.close())
+  const bridge = await openTenant(made, made.tenants.of(), () => made.close())
   try {
     return await work(bridge)
   } finally {

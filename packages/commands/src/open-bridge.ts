@@ -8,7 +8,7 @@ import { onShutdown } from '@sandbridge/core/util/process'
 import { chooseProvider, rememberedChoice } from '@sandbridge/core/isolation/detect/choose-provider.ts'
 import { features } from '@sandbridge/core/cli/package.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
-import { OpenTenant } from '@sandbridge/core/bridge'
+import { type OpenTenant, openTenant } from '@sandbridge/core/bridge'
 import { OWN_TERMINAL, reportFailure, type Terminal, visible } from '@sandbridge/core/cli/terminal'
 
 /** The exit code of a command that did its work without the servers of an invalid file. */
@@ -36,7 +36,7 @@ export async function openBridge(
     ...(ask && { ask }),
     ...(remembersEngine && { findProvider: chooseProvider(settings, log, rememberedChoice(settings)) }),
   })
-  const opened = await OpenTenant.of(bridge, bridge.tenants.of(), () => bridge.close())
+  const opened = await openTenant(bridge, bridge.tenants.of(), () => bridge.close())
   tellUnread(opened.discovered)
   return opened
 }

@@ -1,6 +1,6 @@
 // `sandbridge run --http`: serves many clients over HTTP until a signal stops it.
 import { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { OpenTenant } from '@sandbridge/core/bridge'
+import { openTenant } from '@sandbridge/core/bridge'
 import { loadLiveSettings, type Settings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { createLog } from '@sandbridge/core/util'
@@ -40,7 +40,7 @@ export async function runHttp({ http, ui, trustedProxy: trustedProxies = [], ...
   }
   const bridge = await Bridge.open(settings, createLog(settings.logLevel), options)
   // Reports mistakes in the config files at once.
-  const owner = await OpenTenant.of(bridge, bridge.tenants.of(), () => bridge.close())
+  const owner = await openTenant(bridge, bridge.tenants.of(), () => bridge.close())
   const service = await serveHttp(bridge, {
     ...address,
     token,

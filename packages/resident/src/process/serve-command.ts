@@ -7,7 +7,7 @@ import type { ServedClient } from './resident.ts'
 import { createLog, SILENT } from '@sandbridge/core/util'
 import { visible } from '@sandbridge/core/cli/terminal'
 import { runTyped } from '@sandbridge/core/cli/program.ts'
-import { OpenTenant } from '@sandbridge/core/bridge'
+import { openTenant } from '@sandbridge/core/bridge'
 import { page as part } from '@sandbridge/core/parts'
 import { RemoteTerminal } from './remote-terminal.ts'
 import { RESIDENT_COMMANDS } from '../wants-resident.ts'
@@ -36,7 +36,7 @@ export function serveCommand(
           if (wantsLog) log.warning(warning)
           else write(visible(`sandbridge: ${warning}\n`))
         const shared = await bridge()
-        return OpenTenant.of(shared, shared.connect(context, log, { ask }))
+        return openTenant(shared, shared.connect(context, log, { ask }))
       },
       page: async (port) => {
         const opened = await bridge()

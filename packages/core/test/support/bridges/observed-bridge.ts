@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type CallToolResult, Client, type ClientCapabilities, InMemoryTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
 import { Bridge } from '../../../src/bridge/bridge.ts'
-import { OpenTenant } from '../../../src/bridge/tenants/open-tenant.ts'
+import { type OpenTenant, openTenant } from '../../../src/bridge/tenants/open-tenant.ts'
 import { features, plugIn } from '../../../src/cli/package.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { readSettings, type Settings } from '../../../src/config/settings/settings.ts'
@@ -68,7 +68,7 @@ export async function openObserved(
   if (!options.unobserved)
     bridge.events.subscribe({ name: 'test', receive: (told) => void events.push(...told.map(({ event }) => event)) })
   const tenant = bridge.tenants.of()
-  const opened = await OpenTenant.of(bridge, tenant)
+  const opened = await openTenant(bridge, tenant)
   const sessions = oneSession(bridge.sessions.open(tenant))
   const clients: Client[] = []
   const connect = async (name: string): Promise<Client> => {
