@@ -1,5 +1,6 @@
 // What a model needs to know beyond run_python's definition: `runtime.capability_summary()` and its resource. Pure.
 import type { Catalog } from './catalog/catalog.ts'
+import type { Settings } from '../config/settings/settings.ts'
 import { oneLine, SERVER_WORDS_NOTE } from '../util/text/server-words.ts'
 import type { Scope } from './scope.ts'
 
@@ -12,14 +13,8 @@ Show: print() or the last expression. An image or figure: as last expression, or
 Cut output: print(runtime.output(3)[a:b]), runtime.grep(3, "pattern"). A long cell: runtime.progress(done, total).
 `
 
-export interface SandboxFacts {
-  session: 'shared' | 'fresh' | 'checkpoint' | 'durable'
-  mount?: { path: string; mode: 'ro' | 'rw' } | undefined
-  packages: readonly string[]
-  timeoutMs: number
-  maxTimeoutMs: number
-  runtimeIdleTimeoutMs: number
-}
+type Fact = 'session' | 'packages' | 'timeoutMs' | 'maxTimeoutMs' | 'runtimeIdleTimeoutMs'
+export type SandboxFacts = Pick<Settings, Fact> & Partial<Pick<Settings, 'mount'>>
 
 interface SummarisedServer {
   name: string

@@ -7,21 +7,11 @@ import { comparable } from '../util/files/absolute-path.ts'
 import { isRecord } from '../util/json/json.ts'
 import { JsonRecord } from '../keep/json-record.ts'
 
-export interface TrustStore {
-  /** Whether the user has trusted exactly this text at this path. False when the record cannot be read. */
-  isTrusted(this: void, file: string, text: string): Promise<boolean>
-  /** Trusts a text of a file, by the hash of the text that was shown to the user, not of the file's current content. */
-  trust(file: string, hash: string): Promise<void>
-  /** Stops trusting a file. @returns whether it was trusted */
-  untrust(file: string): Promise<boolean>
-  list(): Promise<string[]>
-}
-
 /** Hashes by absolute path. */
 type Trusted = Map<string, string>
 
 /** @throws BridgeError CONFIG_INVALID from both when the record is damaged or read-only; it is left unchanged. */
-export function createTrustStore(stateDir: string): TrustStore {
+export function createTrustStore(stateDir: string) {
   const record = new JsonRecord<Trusted>({
     document: trustRecord(stateDir),
     empty: () => new Map(),
@@ -43,13 +33,16 @@ export function createTrustStore(stateDir: string): TrustStore {
   }
 
   return {
-    async isTrusted(file, text) {
+    /** Whether the user has trusted exactly this text at this path. False when the record cannot be read. */
+    isTrusted: async (file: string, text: string): Promise<boolean> => {
       known ??= record.read()
       const trusted = await known.catch((): Trusted => new Map())
       return trusted.get(keyOf(trusted, file)) === textHash(text)
     },
-    trust: (file, digest) => change((trusted) => void trusted.set(keyOf(trusted, file), digest)),
-    async untrust(file) {
+    /** Trusts a text of a file, by the hash of what was shown to the user, not of the file's current content. */
+    trust: (file: string, digest: string) => change((trusted) => void trusted.set(keyOf(trusted, file), digest)),
+    /** Stops trusting a file. @returns whether it was trusted */
+    async untrust(file: string): Promise<boolean> {
       let had = false
       await change((trusted) => {
         had = trusted.delete(keyOf(trusted, file))

@@ -20,21 +20,7 @@ interface ClientOptions {
   open: () => Promise<Conversation>
 }
 
-export interface ServedConnection {
-  getConversation: () => Promise<Conversation>
-  /** What the client was told of its servers. */
-  behind: () => string
-  /** Whether features offer it the same as long as no config file changes. */
-  isFixed: () => boolean
-  /** What was opened; undefined when nothing was, or when that failed. */
-  opened: () => Promise<Conversation | undefined>
-  /** How many tasks of the client run, or have a result that it has not fetched. */
-  unfetchedTasks: () => number
-  /** Call when its cells have ended. */
-  close: () => Promise<void>
-}
-
-export function serveConnection({ settings, log, context, transport, open }: ClientOptions): ServedConnection {
+export function serveConnection({ settings, log, context, transport, open }: ClientOptions) {
   let conversation: Promise<Conversation> | undefined
   const getConversation = (): Promise<Conversation> => {
     conversation ??= open().catch((error: unknown) => {
@@ -69,12 +55,17 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
   )
   return {
     getConversation,
+    /** What the client was told of its servers. */
     behind: () => told?.text ?? '',
+    /** Whether features offer it the same as long as no config file changes. */
     isFixed: () =>
       offers.every((make) => make({ settings, hasDirect: told?.hasDirect, getConversation }) === undefined),
+    /** How many tasks of the client run, or have a result that it has not fetched. */
     unfetchedTasks: () => runs.tasks.unfetchedCount,
+    /** What was opened; undefined when nothing was, or when that failed. */
     opened: async () => conversation?.catch(() => undefined),
-    close: async () => {
+    /** Call when its cells have ended. */
+    close: async (): Promise<void> => {
       // Cells that have ended with their sandbox still return their result.
       await runs.answered()
       transport.deliveries.ended()

@@ -20,11 +20,7 @@ export interface ProcessEnd {
 /** The meaning of an end. `signal` is set if it differs from the signal that ended the process. */
 export type Explained = Pick<SandboxExit, 'reason' | 'detail'> & Partial<Pick<SandboxExit, 'signal'>>
 
-export interface LocalSandboxParts {
-  id: string
-  provider: ProviderName
-  stdin: Writable
-  stdout: Readable
+interface LocalSandboxParts extends Pick<Sandbox, 'id' | 'provider' | 'stdin' | 'stdout'> {
   /** Rung for an interrupt. See packages/core/python/sandbridge_kernel/wire/port_pipe.py. */
   bell?: Writable | undefined
   /** Finds the first process of the sandbox. */

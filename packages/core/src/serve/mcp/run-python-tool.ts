@@ -60,16 +60,6 @@ export function marked<T extends object>(tool: T, { permissions, mount }: Pick<S
   return isReadOnly ? { ...tool, annotations: { readOnlyHint: true } } : tool
 }
 
-export interface RunPythonArguments {
-  code: string
-  /** Handle of the session to run in. */
-  session?: string
-  servers?: string[]
-  timeoutMs: number
-  /** A notice to show with the result. */
-  note?: string
-}
-
 interface TimeLimits {
   timeoutMs: number
   maxTimeoutMs: number
@@ -85,7 +75,7 @@ export function parseRunPythonArguments(
   limits: TimeLimits,
   byHandle = false,
   tool: { name: string; runs: string } = { name: RUN_PYTHON_TOOL.name, runs: 'Python' },
-): RunPythonArguments {
+) {
   const { properties, required } = (byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL).inputSchema
   const read = readArguments(args, { name: tool.name, properties, required })
   const { code, servers, timeout, session } = read.args

@@ -51,9 +51,7 @@ export class Connection {
     const { client, direct, link, requests } = parts
     this.#client = client
     this.#revision =
-      this.era === 'modern'
-        ? modern({ client, server: this.server, via: link.via, requests })
-        : legacy(client, this.server, direct)
+      this.era === 'modern' ? modern(client, this.server, link.via, requests) : legacy(client, this.server, direct)
   }
 
   get era(): 'legacy' | 'modern' {

@@ -14,15 +14,8 @@ const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel'
 /** The JSON-RPC error code for parameters that must be repeated in HTTP headers. */
 const HEADER_MISMATCH = -32_020
 
-interface ModernParts {
-  client: Client
-  server: string
-  via: Via
-  /** Answers requests of the server while a call continues as a task. */
-  requests: UpstreamRequests
-}
-
-export function modern({ client, server, via, requests }: ModernParts): Revision {
+/** @param requests answers requests of the server while a call continues as a task */
+export function modern(client: Client, server: string, via: Via, requests: UpstreamRequests): Revision {
   /** Tools with parameters that must be repeated in HTTP headers. */
   const withHeaders = new Map<string, UpstreamTool>()
   return {
