@@ -114,7 +114,7 @@ export class Bridge {
     const { users } = this
     const { context, ask, ownPort } = rest
     const common = { settings, log, stores, events, questions, page, startProgram }
-    this.tenants = new Tenants({ ...common, users, context, ask, signInPage, ownPort })
+    this.tenants = new Tenants({ common, users, context, ask, signInPage, ownPort })
     this.page = new BridgePage({ log, tenants: this.tenants, serve: servePage && (() => servePage(this)) })
     this.cells = new Cells({
       settings,

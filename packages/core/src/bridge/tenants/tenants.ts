@@ -14,11 +14,13 @@ import type { Users } from './users.ts'
 /** The longest user name shown in a hint. */
 const MAX_NAME_CHARS = 200
 
+/** What all tenants have alike, but for their log. */
 type Common = 'settings' | 'log' | 'stores' | 'events' | 'questions' | 'page' | 'startProgram'
 /** What `#add` gives to all. */
 type Given = Exclude<Common, 'log'> | 'upstreamLog' | 'person' | 'sharedUpstreams' | 'hiddenToo' | 'onGone' | 'onClose'
 
-interface TenantsOptions extends Pick<TenantOptions, Common> {
+interface TenantsOptions {
+  common: Pick<TenantOptions, Common>
   users: Users
   /** Of the bridge's owner. Missing in a resident, which has none. */
   context: ClientContext | undefined
@@ -51,9 +53,9 @@ export class Tenants {
   of(user?: string): Tenant {
     const known = this.#byUser.get(user)
     if (known) return known
-    const { context, log, ask } = this.#options
+    const { common, context, ask } = this.#options
     if (!context) throw new BridgeError('PROXY_SERVER_UNAVAILABLE', 'This bridge runs code only for a connected client')
-    const tenant = user === undefined ? this.connect(context, log, { ask }) : this.#ofUser(user, context)
+    const tenant = user === undefined ? this.connect(context, common.log, { ask }) : this.#ofUser(user, context)
     this.#byUser.set(user, tenant)
     return tenant
   }
@@ -64,7 +66,7 @@ export class Tenants {
     const known = this.#left?.of === of ? this.#left.definitions : undefined
     // One that is in use tells its user alone of a change.
     if (known) this.#left = undefined
-    const definitions = known ?? new Definitions(this.#options.settings, context, this.#options.ownPort)
+    const definitions = known ?? new Definitions(this.#options.common.settings, context, this.#options.ownPort)
     return this.#add({
       context,
       log,
@@ -77,7 +79,8 @@ export class Tenants {
   }
 
   #ofUser(user: string, context: ClientContext): Tenant {
-    const { settings, log, signInPage, ownPort } = this.#options
+    const { common, signInPage, ownPort } = this.#options
+    const { settings, log } = common
     const { stateDir } = settings
     const parent = this.of(undefined)
     const folder = userFolder(stateDir, user)
@@ -95,15 +98,10 @@ export class Tenants {
   }
 
   #add(own: Omit<TenantOptions, Given>): Tenant {
-    const { users, settings, stores, events, questions, page, startProgram, log } = this.#options
+    const { common, users } = this.#options
     const tenant = new Tenant({
-      settings,
-      stores,
-      events,
-      questions,
-      page,
-      startProgram,
-      upstreamLog: log,
+      ...common,
+      upstreamLog: common.log,
       ...own,
       person: users.of(own.user),
       sharedUpstreams: this.#shared,
@@ -112,7 +110,7 @@ export class Tenants {
       onGone: (servers, user) => users.forgetServers(servers, user),
       onClose: async (closing) => {
         // Secrets of its servers are redacted in events that observers have not received yet.
-        events.flush()
+        common.events.flush()
         if (!this.#isClosing) this.#all.delete(closing)
         await users.flush()
       },

@@ -27,7 +27,8 @@ import type { Scope } from '../scope.ts'
 import type { ServerApps } from './server-apps.ts'
 import type { UserQuota } from '../permissions/user-quota.ts'
 
-interface ProxyOptions {
+/** Everything that all calls of one cell share. */
+export interface CellContext {
   /** Whose cell it is. */
   client: ClientContext
   /** Where its servers are jailed. */
@@ -49,10 +50,6 @@ interface ProxyOptions {
   facts: SandboxFacts
   /** Loads a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
   checkSavedTool: (tool: SavedToolContent) => Promise<void>
-}
-
-/** Everything that all calls of one cell share. */
-export interface CellContext extends ProxyOptions {
   events: EventStream
   origin: Origin
   /** Limits of its user; missing for a user without limits. */

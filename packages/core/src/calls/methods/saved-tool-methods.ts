@@ -13,7 +13,13 @@ import type { SessionFlow } from '../flow-part.ts'
 import { type CallContext, method, resultsFor, tellingMethod } from './method.ts'
 
 const name = z.string().max(1_000)
-const version = z.int().min(1).max(1_000_000_000).nullish()
+const versionOf = z.object({ name, version: z.int().min(1).max(1_000_000_000).nullish() })
+
+async function opened({ name: wanted, version }: z.infer<typeof versionOf>, { state, flow }: CallContext) {
+  const tool = await state.savedTools.find(wanted, version ?? undefined)
+  await opens(flow, { tools: [tool] })
+  return tool
+}
 
 export const savedToolMethods = {
   save_tool: tellingMethod(
@@ -25,14 +31,7 @@ export const savedToolMethods = {
     },
   ),
 
-  load_saved_tool: tellingMethod(
-    z.object({ name, version }),
-    async ({ name: wanted, version: number }, { state: { savedTools }, flow }) => {
-      const tool = await savedTools.find(wanted, number ?? undefined)
-      await opens(flow, { tools: [tool] })
-      return tool
-    },
-  ),
+  load_saved_tool: tellingMethod(versionOf, opened),
 
   list_saved_tools: tellingMethod(z.object({}), async (_, { state: { loadableTools }, flow }) => {
     const { tools, broken } = await loadableTools.list()
@@ -40,14 +39,10 @@ export const savedToolMethods = {
     return [...tools.map(shown), ...broken]
   }),
 
-  show_tool: tellingMethod(
-    z.object({ name, version }),
-    async ({ name: wanted, version: number }, { state: { savedTools }, flow }) => {
-      const tool = await savedTools.find(wanted, number ?? undefined)
-      await opens(flow, { tools: [tool] })
-      return { ...tool, versions: await savedTools.versions(wanted) }
-    },
-  ),
+  show_tool: tellingMethod(versionOf, async (wanted, context) => {
+    const tool = await opened(wanted, context)
+    return { ...tool, versions: await context.state.savedTools.versions(wanted.name) }
+  }),
 
   delete_tool: method(z.object({ name }), async ({ name: wanted }, { state: { savedTools } }) => {
     await savedTools.remove(wanted)
