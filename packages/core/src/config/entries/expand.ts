@@ -109,7 +109,6 @@ function filledSandbox(
 ): ServerSandbox {
   const each = <T extends object>(lists: T, fill: (text: string) => string): T =>
     // Keys and types of values stay the same.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     Object.fromEntries(Object.entries(lists).map(([key, texts]) => [key, (texts as string[]).map(fill)])) as T
   return {
     ...(filesystem && { filesystem: each(filesystem, fillPath) }),

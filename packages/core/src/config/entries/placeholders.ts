@@ -51,7 +51,6 @@ export interface Placeholder {
 function parse(written: string): Placeholder {
   const [, kind, name = '', standard] = /^(?:(env|file|input):)?(.*?)(?::-(.*))?$/s.exec(written) ?? []
   // One of the alternatives of the regular expression has matched.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { kind: kind as Placeholder['kind'], name, standard, written }
 }
 

@@ -61,9 +61,10 @@ export class ArtifactStore {
     return this.#turns.run(undefined, () => this.#save(checkStoredName(name, 'an artifact'), data))
   }
 
-  /** Every version of every artifact, by name, oldest first. */
-  versions(): Promise<Artifact[]> {
-    return this.#describeEach()
+  /** Every version, by name, oldest first. @param name restricts the result to one artifact */
+  async versions(name?: string): Promise<Artifact[]> {
+    const files = await this.#versions.readEach(RECORD, name)
+    return (await mapFew(files, (file) => this.#describe(file))).flat()
   }
 
   /** The newest version of every artifact, by name. */
@@ -74,7 +75,7 @@ export class ArtifactStore {
 
   /** One version, or the newest one. @throws BridgeError STATE_NOT_FOUND, STATE_REFUSED for a bad name */
   async find(name: string, version?: number): Promise<Artifact> {
-    const all = await this.#describeEach(checkStoredName(name, 'an artifact'))
+    const all = await this.versions(checkStoredName(name, 'an artifact'))
     const found = version === undefined ? all.at(-1) : all.find((artifact) => artifact.version === version)
     if (found) return found
     const known = (await this.list()).map((artifact) => artifact.name)
@@ -157,12 +158,6 @@ export class ArtifactStore {
     throw new BridgeError('STATE_REFUSED', `'${name}' was not saved: ${full}`, {
       hint: 'The user can free space with `sandbridge artifacts --remove NAME`.',
     })
-  }
-
-  /** @param name restricts the result to one artifact */
-  async #describeEach(name?: string): Promise<Artifact[]> {
-    const files = await this.#versions.readEach(RECORD, name)
-    return (await mapFew(files, (file) => this.#describe(file))).flat()
   }
 
   /** A damaged description is made anew from the bytes; without these, nothing is left of the version. */

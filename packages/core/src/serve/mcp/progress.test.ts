@@ -17,7 +17,6 @@ function open(progressToken?: number) {
   const reporter = new ProgressReporter()
   const meta = progressToken === undefined ? {} : { progressToken }
   // A reporter looks only at these parts of a request.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   reporter.reportTo({ mcpReq: { _meta: meta, notify } } as unknown as ServerContext)
   return { reporter, sent }
 }

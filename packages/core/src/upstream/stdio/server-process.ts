@@ -76,7 +76,6 @@ export function spawnServer(
     windowsHide: true,
     stdio: ['pipe', 'pipe', 'pipe', ...(extraInput ? (['pipe'] as const) : [])],
   })
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const extra = (child.stdio as typeof child.stdio | undefined)?.[3] as Writable | null | undefined
   extra?.on('error', () => {}).end(extraInput)
   const { stdin, stdout, stderr } = child

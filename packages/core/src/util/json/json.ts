@@ -61,7 +61,6 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 
 /** Copies an object without its undefined fields, for types whose optional fields are missing or hold a value. */
 export function withoutUndefined<T extends object>(value: T): Defined<T> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as Defined<T>
 }
 
