@@ -1,5 +1,5 @@
 // A run of code with its calls, as observers, pages and the record have it. Types only: the page imports them.
-import type { Allowed, BridgeEvent, CallFlow, CallKind, EventError, EventOf, Events } from '../events/event.ts'
+import type { BridgeEvent, EventError, EventOf, Events } from '../events/event.ts'
 import type { TraceContext } from '../events/trace-context.ts'
 import type { Shown } from './shown.ts'
 
@@ -10,20 +10,11 @@ import type { Shown } from './shown.ts'
 export type CallState = 'sent' | 'answered' | 'unknown' | 'unsent'
 
 /** A request of a run to a server. */
-export interface Call {
+export interface Call extends Readonly<Omit<Events['call.started'], 'args'>> {
   readonly id: string
   readonly cell: string
-  readonly kind: CallKind
-  readonly server: string
-  /** The server's own name of the tool or prompt, or the URI of the resource. */
-  readonly name: string
   /** As sent. For pages, the beginning of its JSON; in the record, its JSON or its shape. */
   readonly args: unknown
-  readonly isNamed?: Events['call.started']['isNamed']
-  readonly allowed?: Allowed | undefined
-  readonly flow?: CallFlow | undefined
-  /** It was not made: it got the answer of the same call before. */
-  readonly isReused?: true | undefined
   /** Milliseconds since 1970, and since the run began. */
   readonly at: number
   readonly startMs: number
