@@ -26,14 +26,8 @@ interface ObservedParts {
   telemetry: TelemetryPart | undefined
 }
 
-interface Observers {
-  /** Observers that a first cell would otherwise wait for while they load. */
-  ofCells: readonly LazySubscriber[]
-  /** Why the record cannot be written; undefined while it can be. */
-  recordFailure: () => BridgeError | undefined
-}
-
-export function attachObservers(parts: ObservedParts): Observers {
+/** @returns those that a first cell would otherwise wait for, and why the record cannot be written, if it cannot */
+export function attachObservers(parts: ObservedParts) {
   let recordFailure: BridgeError | undefined
   const recorder = audit(parts, (failure) => (recordFailure = failure))
   const { settings, events, log, opened } = parts

@@ -22,7 +22,7 @@ import type { Ability, Questions } from '../../calls/questions/questions.ts'
 import type { Stores } from '../../keep/store.ts'
 import { usersFolder } from '../../keep/user-folder.ts'
 import type { SignInPlace } from '../../upstream/oauth-part.ts'
-import { signInVault, type TokenStore, tokenStoreIn } from '../../upstream/auth/sign-in-store.ts'
+import { signInVault, tokenStoreIn } from '../../upstream/auth/sign-in-store.ts'
 import { UpstreamSet, type UpstreamJail, type Upstreams, type UpstreamsOptions } from '../../upstream/upstream-set.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { CLIENT_INFO } from '../../util/version.ts'
@@ -62,18 +62,9 @@ export interface ConnectOptions {
   configFiles: () => string[]
 }
 
-export interface ConnectedServers {
-  upstreams: Upstreams
-  catalog: Catalog
-  tokenStore: TokenStore
-  context: ClientContext
-  /** Where servers are jailed, and which files they never see. */
-  jailPlace: UpstreamJail
-  /** Fills in the placeholders of a server's transport, just before it starts. @throws BridgeError CONFIG_INVALID */
-  resolveTransport: (definition: ServerDefinition) => Promise<StdioServer | RemoteServer>
-}
+export type ConnectedServers = ReturnType<typeof connectServers>
 
-export function connectServers(options: ConnectOptions): ConnectedServers {
+export function connectServers(options: ConnectOptions) {
   const { settings, context, log, events, definitions, questions, standing } = options
   const { stateDir } = options.folders ?? settings
   const inputs = new InputAnswers(options.ask)
@@ -81,6 +72,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
   const store = options.stores.of(options.user)
   const tokenStore = tokenStoreIn(store, signInVault(settings, log), log)
   const bookOf = (definition: ServerDefinition) => toolbookOf(store, definitionKey(definition), log)
+  /** Where servers are jailed, and which files they never see. */
   const jailPlace: UpstreamJail = {
     home: context.home,
     stateDir,
@@ -97,7 +89,8 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
       ...options.hiddenToo(),
     ],
   }
-  const resolveTransport = async (definition: ServerDefinition) => {
+  /** Fills in the placeholders of a server's transport, just before it starts. @throws BridgeError CONFIG_INVALID */
+  const resolveTransport = async (definition: ServerDefinition): Promise<StdioServer | RemoteServer> => {
     const host = hostOf(options)
     const transport = expandTransport(definition, { ...host, input: await inputs.forServer(definition, host.env) })
     if (transport.type === 'stdio' || transport.headersHelper === undefined) return transport
@@ -109,7 +102,7 @@ export function connectServers(options: ConnectOptions): ConnectedServers {
     const { withHelpersHeaders } = await remote.for(`The entry of ${definition.name}`)
     return withHelpersHeaders(definition.name, transport, context)
   }
-  const upstreams = new UpstreamSet({
+  const upstreams: Upstreams = new UpstreamSet({
     context,
     definitions,
     log: options.upstreamLog,

@@ -24,13 +24,7 @@ interface KeptTextsOptions {
   diskBytes?: number
 }
 
-/** One stored text. `length` is its size in bytes, in memory or on disk. */
-export interface KeptText {
-  readonly length: number
-  /** @returns undefined when it was dropped */
-  read(): string | undefined
-  drop(): void
-}
+export type KeptText = Pick<Text, 'length' | 'read' | 'drop'>
 
 export class KeptTexts {
   readonly #options: KeptTextsOptions
@@ -104,7 +98,9 @@ export class KeptTexts {
   }
 }
 
-class Text implements KeptText {
+/** One stored text. */
+class Text {
+  /** In bytes, in memory or on disk. */
   readonly length: number
   readonly #isCompressed: boolean
   readonly #onDrop: () => void
@@ -124,6 +120,7 @@ class Text implements KeptText {
     this.#bytes = undefined
   }
 
+  /** @returns undefined when it was dropped */
   read(): string | undefined {
     const bytes = this.#bytes ?? (this.#file === undefined ? undefined : readOrUndefined(this.#file))
     return bytes && (this.#isCompressed ? inflateRawSync(bytes) : bytes).toString()

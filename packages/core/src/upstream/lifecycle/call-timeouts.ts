@@ -2,13 +2,6 @@
 // say which call it belongs to, so it pauses all of them.
 import type { UpstreamRequests } from '../connection/requests.ts'
 
-export interface CallTimeout {
-  /** Aborted when the time is over. */
-  signal: AbortSignal
-  /** Call this when the call has ended. */
-  end: () => void
-}
-
 interface Running {
   pause: () => void
   resume: () => void
@@ -18,7 +11,7 @@ export class CallTimeouts {
   readonly #running = new Set<Running>()
   #openRequests = 0
 
-  begin(limitMs: number): CallTimeout {
+  begin(limitMs: number) {
     const over = new AbortController()
     let leftMs = limitMs
     let since = 0
@@ -36,7 +29,9 @@ export class CallTimeouts {
     this.#running.add(running)
     if (this.#openRequests === 0) running.resume()
     return {
+      /** Aborted when the time is over. */
       signal: over.signal,
+      /** Call this when the call has ended. */
       end: () => {
         this.#running.delete(running)
         clearTimeout(timer)

@@ -11,12 +11,6 @@ export interface Concept {
   ways: Alternative[]
 }
 
-export interface ReadQuery {
-  concepts: Concept[]
-  /** The words that describe a tool, as written. */
-  words: string[]
-}
-
 const MAX_QUERY_WORDS = 40
 /** `screen shot` for `screenshot`. */
 const WRITTEN_AS_ONE = 0.8
@@ -43,7 +37,8 @@ export class QueryReader {
     this.#neighbours = neighbours
   }
 
-  read(query: string): ReadQuery {
+  /** @returns `words`: those that describe a tool, as written */
+  read(query: string) {
     const all = this.#wordsOf(query.replace(CONTRACTED, ' ')).slice(0, MAX_QUERY_WORDS)
     const asked = all.filter(({ word }) => all.length === 1 || !isStopWord(word))
     const concepts = new Map<string, Concept>()

@@ -20,17 +20,6 @@ export interface Reason {
   concepts: { asked: string; found: string | undefined; strength: number }[]
 }
 
-/** How well the words of a query match each document, by its number. */
-interface WordScores {
-  /** From 0 to 1. */
-  byWords: Float64Array
-  /** The share of the query's weight that the document matches. */
-  shares: Float64Array
-  /** The share that it has in the query's own words. */
-  spoken: Float64Array
-  frequencies: Frequencies
-}
-
 const SATURATION = 2
 /** How much similarity in meaning adds to the score of the words, which is at most 1. */
 const MEANING = 0.35
@@ -128,7 +117,8 @@ export class SearchIndex<T> {
     return { asked: own, found, strength }
   }
 
-  #byWords(concepts: readonly Concept[], beside: Frequencies): WordScores {
+  /** How well the words of a query match each document. */
+  #byWords(concepts: readonly Concept[], beside: Frequencies) {
     const count = this.#documents.length
     const [byWords, shares, spoken] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)]
     /** Of one concept: the strength of its best alternative in each document, and the documents where it is not 0. */
