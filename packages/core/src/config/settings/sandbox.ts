@@ -60,7 +60,7 @@ export const SANDBOX_SETTINGS = {
   memoryBytes: setting(
     'sandbox.memory',
     'MCP_BRIDGE_MEMORY',
-    'The memory limit of a sandbox. If Python packages were added, the default limit is 1g. The embedded sandbox needs 272m.',
+    'The memory limit of a sandbox. If Python packages were added, the default memory limit is 1g. The embedded sandbox needs 272m.',
     size({ standard: '512m', min: '64m' }),
   ),
   poolCount: setting(
