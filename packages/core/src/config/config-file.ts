@@ -3,6 +3,7 @@ import { existsSync, lstatSync, readdirSync, type Stats } from 'node:fs'
 import path from 'node:path'
 import { NotOrdinary, readOrdinarySync } from '../util/files/read-ordinary.ts'
 import { decodeText, encodingOf } from '../util/bytes/decode-text.ts'
+import { orUndefined } from '../util/or-undefined.ts'
 
 /** The file system functions that configuration needs. Paths are absolute. Both throw what node:fs throws. */
 export interface ConfigFileSystem {
@@ -64,11 +65,7 @@ function brokenLinkOf(file: string): string | undefined {
 }
 
 function entryAt(place: string): Stats | undefined {
-  try {
-    return lstatSync(place, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
+  return orUndefined(() => lstatSync(place, { throwIfNoEntry: false }))
 }
 
 /** The files of a folder, sorted by name, without hidden ones. */

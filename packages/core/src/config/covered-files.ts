@@ -4,6 +4,7 @@ import { type ConfigFileSystem, readFileText } from './config-file.ts'
 import { type ExpandContext, expandTransport } from './entries/expand.ts'
 import type { CoveredFiles, ServerDefinition } from './entries/server-definition.ts'
 import { textHash } from './trust.ts'
+import { orUndefined } from '../util/or-undefined.ts'
 
 /** The files that a definition inserts, with a hash of each text: of the empty text for an unreadable one. */
 export async function coveredFiles(
@@ -37,10 +38,7 @@ function filesRead(
     files.push(file)
     return ''
   }
-  try {
-    expandTransport(definition, { ...place, readFile, input: () => 'x' })
-  } catch {
-    // The error is shown when the server is started.
-  }
+  // The error is shown when the server is started.
+  orUndefined(() => expandTransport(definition, { ...place, readFile, input: () => 'x' }))
   return files
 }

@@ -12,6 +12,7 @@ import { type ClientFile, otherClientFiles, otherClientsNote, unreadFiles } from
 import type { DiscoveredServers } from '../../config/entries/server-definition.ts'
 import { look } from '../../config/places-seen.ts'
 import { JsonRecord } from '../../keep/json-record.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 /** Rules that are told of in one result, and the characters of each. */
 const MAX_RULES = 3
@@ -107,13 +108,11 @@ export class PackageNews {
   }
 
   #installed(): string | undefined {
-    try {
+    return orUndefined(() => {
       const folder = path.dirname(path.dirname(realpathSync(this.#script)))
       const { name, version } = fieldsOf(parseJson(readFileSync(path.join(folder, 'package.json'), 'utf8')))
       return name === 'sandbridge' ? String(version) : undefined
-    } catch {
-      return undefined
-    }
+    })
   }
 }
 

@@ -9,6 +9,7 @@ import type { ServerDefinition } from '../../config/entries/server-definition.ts
 import { keepText, readKeptText } from '../../util/files/kept-text.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import { VERSION } from '../../util/version.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 const MAX_CHARS = 1_000
 
@@ -62,11 +63,8 @@ export function keepBehind(
   places: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const file = fileOf(settings, context)
-  try {
-    keepText(file, JSON.stringify({ ...behind, places }))
-  } catch {
-    // The folder of the cache is reported by others.
-  }
+  // The folder of the cache is reported by others.
+  orUndefined(() => keepText(file, JSON.stringify({ ...behind, places })))
   return { ...places, [file]: look(file) }
 }
 

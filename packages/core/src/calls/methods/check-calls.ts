@@ -8,6 +8,7 @@ import { didYouMeanText } from '../../util/text/did-you-mean.ts'
 import { isRecord } from '../../util/json/json.ts'
 import { BridgeError } from '../../errors.ts'
 import { method } from './method.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 const MAX_CALLS = 1000
 const MAX_PROBLEMS = 20
@@ -91,9 +92,5 @@ function literalArguments(
   const isKnown = !partial && [...args, ...Object.values(kwargs)].every((value) => value !== UNKNOWN)
   // For a prompt or a resource, other arguments are sent than the method takes.
   if (!isKnown || tool.method !== undefined) return undefined
-  try {
-    return bindArguments(tool, args, exact ? kwargs : withoutRaw(tool, kwargs), { exact })
-  } catch {
-    return undefined
-  }
+  return orUndefined(() => bindArguments(tool, args, exact ? kwargs : withoutRaw(tool, kwargs), { exact }))
 }

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Log } from '../../util/log.ts'
 import { isRunning } from '../../util/process/process-id.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 /** Shorter texts are stored uncompressed: compression would gain little. */
 const COMPRESSED_FROM_CHARS = 16 * 1024
@@ -120,9 +121,10 @@ class Text {
     this.#bytes = undefined
   }
 
-  /** @returns undefined when it was dropped */
+  /** @returns undefined when it was dropped, or the cache was emptied */
   read(): string | undefined {
-    const bytes = this.#bytes ?? (this.#file === undefined ? undefined : readOrUndefined(this.#file))
+    const file = this.#file
+    const bytes = this.#bytes ?? (file && orUndefined(() => readFileSync(file)))
     return bytes && (this.#isCompressed ? inflateRawSync(bytes) : bytes).toString()
   }
 
@@ -139,13 +141,4 @@ function ownCopy(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(copy)
   return copy
-}
-
-function readOrUndefined(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file)
-  } catch {
-    // The cache was emptied.
-    return undefined
-  }
 }

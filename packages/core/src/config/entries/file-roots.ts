@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs'
 import { programName, runnerOf, runnerTarget } from './runner-words.ts'
 import type { ServerDefinition } from './server-definition.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 const MAX_ROOTS = 3
 const MAX_PATH = 200
@@ -57,9 +58,5 @@ function isRootFlag(flag: string): boolean {
 function isFolder(text: string, home: string): boolean {
   if (text.length > MAX_PATH || SYSTEM_FOLDER.test(text) || !/^(?:[/\\]|~[/\\]|[A-Za-z]:[/\\])/.test(text)) return false
   const path = text.startsWith('~') ? home + text.slice(1) : text
-  try {
-    return statSync(path).isDirectory()
-  } catch {
-    return false
-  }
+  return orUndefined(() => statSync(path).isDirectory()) === true
 }

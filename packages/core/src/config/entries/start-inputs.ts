@@ -9,6 +9,7 @@ import { inputVariable } from './input-answers.ts'
 import { NETWORK_VARIABLES } from './passed-variables.ts'
 import { placeholdersIn } from './placeholders.ts'
 import type { RemoteServer, ServerDefinition, ServerSandbox, StdioServer } from './server-definition.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 /** The placeholders that expand.ts fills with the client's folder. */
 const WORKSPACE = /\$\{workspace(?:Folder|FolderBasename|Root)\}/
@@ -102,15 +103,7 @@ function programOf(command: string, place: StartPlace): string {
 function stampOf(written: string, { home, workspaceFolder }: StartPlace): unknown {
   if (written === '' || written.includes('\0')) return null
   const filled = written.replace(/^(~|\$\{userHome\})(?=[/\\]|$)/, home)
-  const stat = statOf(path.resolve(workspaceFolder, filled))
+  // A part of its path may be no folder, unreadable or too long.
+  const stat = orUndefined(() => statSync(path.resolve(workspaceFolder, filled)))
   return stat === undefined ? null : [filled, stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs]
-}
-
-function statOf(file: string): ReturnType<typeof statSync> {
-  try {
-    return statSync(file, { throwIfNoEntry: false })
-  } catch {
-    // A part of its path is not a folder, is not readable, or is too long.
-    return undefined
-  }
 }

@@ -1,4 +1,5 @@
 // Finds secrets in text that was encoded with its surroundings: base64, and percent-encoding. Pure.
+import { orUndefined } from '../../util/or-undefined.ts'
 
 export const REPLACEMENT = '[redacted]'
 
@@ -51,19 +52,10 @@ function decode(text: string): { decoded: string; starts: number[] } {
     at += length
   }
   for (const [run = '', isEncoded] of text.matchAll(/((?:%[0-9a-f]{2})+)|[^%]+|%/gi)) {
-    const plain = isEncoded === undefined ? undefined : decodeOrNothing(run)
+    const plain = isEncoded === undefined ? undefined : orUndefined(() => decodeURIComponent(run))
     if (plain === undefined) for (let i = 0; i < run.length; i += 1) add(run[i]!, 1)
     else for (const char of plain) add(char, Buffer.byteLength(char) * 3)
   }
   starts.push(at)
   return { decoded, starts }
-}
-
-/** Bytes that are not UTF-8 are not text. */
-function decodeOrNothing(run: string): string | undefined {
-  try {
-    return decodeURIComponent(run)
-  } catch {
-    return undefined
-  }
 }

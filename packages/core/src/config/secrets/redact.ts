@@ -9,6 +9,7 @@ import { Pieces } from './redact-pieces.ts'
 import { cleanWords } from '../../util/text/server-words.ts'
 import { base64Forms, redactPercentEncoded, REPLACEMENT } from './encoded-secrets.ts'
 import { hasRandomRun, isPlainPlace, secretArguments } from './secret-arguments.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 /** Shorter values ("1", "yes") are not secrets, and replacing them would make text unreadable. */
 const MIN_SECRET_LENGTH = 4
@@ -64,7 +65,7 @@ function formsOf(values: readonly string[]): Forms {
     written.add(part).add(asForm).add(JSON.stringify(part).slice(1, -1))
     if (part.length < MIN_ENCODED_LENGTH) continue
     // Client ids and secrets are percent-encoded before base64, RFC 6749 section 2.3.1.
-    for (const text of new Set([part, orEmpty(() => encodeURIComponent(part))])) {
+    for (const text of new Set([part, orUndefined(() => encodeURIComponent(part)) ?? ''])) {
       for (const form of base64Forms(text)) written.add(form)
     }
   }
@@ -137,13 +138,5 @@ function isNoPlaceholder(text: string): boolean {
   return text.includes(':-') || !/^(\w+ )?(\$\{|(\$|%24)?%7B)[^{}]*(\}|%7D)$/i.test(text)
 }
 
-const decoded = (text: string): string => orEmpty(() => decodeURIComponent(text))
-
 /** Lone surrogates and stray percent signs cannot be encoded or decoded, so they have no such form. */
-function orEmpty(make: () => string): string {
-  try {
-    return make()
-  } catch {
-    return ''
-  }
-}
+const decoded = (text: string): string => orUndefined(() => decodeURIComponent(text)) ?? ''

@@ -2,6 +2,7 @@
 // of several folders, so rooms that serve read it here and never from the process. Lint holds them to that.
 import { lstatSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -37,11 +38,6 @@ function currentFolder(): string {
   } catch (cause) {
     throw new Error('The current folder was removed. Change to another folder and try again.', { cause })
   }
-  try {
-    lstatSync(`${folder}/.`)
-    return folder
-  } catch {
-    // This user may not enter it, as root's after `su`: it is no project, and no server can start in it.
-    return homedir()
-  }
+  // Where this user may not enter it, as root's after `su`, it is no project, and no server can start in it.
+  return orUndefined(() => lstatSync(`${folder}/.`)) ? folder : homedir()
 }

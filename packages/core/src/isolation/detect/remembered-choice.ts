@@ -9,6 +9,7 @@ import { findPrograms } from '../../util/process/find-program.ts'
 import { keepText, readKeptText } from '../../util/files/kept-text.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import type { ProviderName } from '../provider.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 /** A provider that was preferred and could not be used, with the reason. */
 export interface PassedOver {
@@ -52,19 +53,12 @@ export class MachineMemory<T> {
 
   /** Never throws: without it, the next start asks the engines again. */
   keep(content: T): void {
-    try {
-      keepText(this.#file, JSON.stringify({ key: this.#key(), at: Date.now(), content }))
-    } catch {
-      // For example a read-only disk.
-    }
+    orUndefined(() => keepText(this.#file, JSON.stringify({ key: this.#key(), at: Date.now(), content })))
   }
 
   forget(): void {
-    try {
-      rmSync(this.#file, { force: true })
-    } catch {
-      // It expires.
-    }
+    // If that fails, it expires.
+    orUndefined(() => rmSync(this.#file, { force: true }))
   }
 
   #key(): string {

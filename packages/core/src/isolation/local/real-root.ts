@@ -1,5 +1,6 @@
 // Whether this process is root, with other users to become.
 import { readFileSync } from 'node:fs'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 /**
  * False for the "root" of a user namespace that has no other user (`unshare -Ur`): outside, it is the user who made it,
@@ -7,10 +8,6 @@ import { readFileSync } from 'node:fs'
  */
 export function isRealRoot(uidMap = '/proc/self/uid_map'): boolean {
   if (process.getuid?.() !== 0) return false
-  try {
-    // Lines of a first user inside, the same user outside, and how many follow it.
-    return !/^\s*0\s+[1-9]\d*\s+1\s*$/.test(readFileSync(uidMap, 'utf8'))
-  } catch {
-    return true
-  }
+  // Lines of a first user inside, the same user outside, and how many follow it.
+  return !/^\s*0\s+[1-9]\d*\s+1\s*$/.test(orUndefined(() => readFileSync(uidMap, 'utf8')) ?? '')
 }

@@ -1,6 +1,7 @@
 // The command line of a sandbox process: Node's flags, and the memory caps derived from one number. Starts nothing.
 import { readFileSync } from 'node:fs'
 import { BridgeError } from '../../errors.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 const MIB = 1 << 20
 const WASM_PAGE_BYTES = 65536
@@ -62,11 +63,8 @@ export const thisNode: NodeFacts = {
   version: process.version,
   allows: (flag) => process.allowedNodeEnvironmentFlags.has(flag),
   get hasDeepStack() {
-    try {
-      return /^Max stack size +\S+ +unlimited/m.test(readFileSync('/proc/self/limits', 'utf8'))
-    } catch {
-      return false
-    }
+    const limits = orUndefined(() => readFileSync('/proc/self/limits', 'utf8'))
+    return /^Max stack size +\S+ +unlimited/m.test(limits ?? '')
   },
 }
 

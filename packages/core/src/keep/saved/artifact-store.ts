@@ -10,6 +10,7 @@ import { unwritable } from '../files/versioned-folders.ts'
 import { parseJson } from '../../util/json/json.ts'
 import { firstOf } from '../../util/text/count.ts'
 import { contentTypeOf } from './content-type.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 export interface ArtifactLimits {
   artifactBytes: number
@@ -183,11 +184,10 @@ export function artifactUri(name: string, version?: number): string {
 export function parseArtifactUri(uri: string): { name: string; version?: number } | undefined {
   const [, name, version] = URI.exec(uri) ?? []
   if (name === undefined) return undefined
-  try {
-    return { name: decodeURIComponent(name), ...(version !== undefined && { version: Number(version) }) }
-  } catch {
-    return undefined
-  }
+  return orUndefined(() => ({
+    name: decodeURIComponent(name),
+    ...(version !== undefined && { version: Number(version) }),
+  }))
 }
 
 function mebibytes(bytes: number): string {

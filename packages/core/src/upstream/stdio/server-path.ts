@@ -10,6 +10,7 @@ import { withTimeout } from '../../util/async/wait.ts'
 import { environmentOf, mergedEnvironment } from '../../util/process/environment.ts'
 import { findPlaces, withUsualFolders } from '../../util/process/find-program.ts'
 import { runCommand } from '../../util/process/run-command.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 /** Their folders with what starts the chosen version, and other folders of one user; `|` is a space. */
 const OF_USER: Partial<Record<NodeJS.Platform, string>> = {
@@ -77,22 +78,14 @@ async function loginPath(
   { env, home }: Context,
   isEnough: (login?: string) => boolean = () => true,
 ): Promise<string | undefined> {
-  const shell = env['SHELL']?.startsWith('/') ? env['SHELL'] : ownShell()
+  // The user may have no entry in the list of users, as in many containers.
+  const shell = env['SHELL']?.startsWith('/') ? env['SHELL'] : orUndefined(() => userInfo().shell)
   if (!shell) return undefined
   const last = asked.get(`${shell} ${home}`)
   if (last && (isEnough(await last.answer) || performance.now() - last.at < AGAIN_MS)) return last.answer
   const answer = askShell(shell, { ...passedEnvironment(env), HOME: home })
   asked.set(`${shell} ${home}`, { at: performance.now(), answer })
   return answer
-}
-
-/** Missing where the user has no entry in the list of users, as in many containers. */
-function ownShell(): string | null | undefined {
-  try {
-    return userInfo().shell
-  } catch {
-    return undefined
-  }
 }
 
 const MARK = 'sandbridge-path:'

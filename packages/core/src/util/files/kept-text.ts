@@ -4,17 +4,14 @@ import path from 'node:path'
 import { isOwnFolderSync, makePrivateFolder } from './private-folder.ts'
 import { readOrdinaryText } from './read-ordinary.ts'
 import { replaceFileSync } from './replace-file.ts'
+import { orUndefined } from '../or-undefined.ts'
 
 /** Texts of one folder: clients and the folders of projects come and go. */
 const MAX_TEXTS = 100
 
 /** Undefined when it cannot be read, and in the folder of others. */
 export function readKeptText(file: string): string | undefined {
-  try {
-    return isOwnFolderSync(path.dirname(file)) ? readOrdinaryText(file) : undefined
-  } catch {
-    return undefined
-  }
+  return orUndefined(() => (isOwnFolderSync(path.dirname(file)) ? readOrdinaryText(file) : undefined))
 }
 
 /**

@@ -3,17 +3,14 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { userInfo, tmpdir } from 'node:os'
 import path from 'node:path'
 import { isInside } from './absolute-path.ts'
+import { orUndefined } from '../or-undefined.ts'
 
 /** Whether no other user can write to this user's folder. True on Windows, where a user's folders are private. */
 export function isOwnFolderSync(folder: string): boolean {
   if (process.platform === 'win32') return true
-  try {
-    const found = lstatSync(folder)
-    return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
-  } catch {
-    // Missing, or in a folder that this user may not enter.
-    return false
-  }
+  // Missing, or in a folder that this user may not enter.
+  const found = orUndefined(() => lstatSync(folder))
+  return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0
 }
 
 /** Whether no other user can write to this folder or, on Windows, read in it. */
@@ -24,12 +21,8 @@ export function isOnlyOurs(folder: string): boolean {
 
 /** Windows gives a profile's folder to its user; of others Node cannot tell. @param profile as the system says it */
 export function isInProfile(folder: string, profile: string): boolean {
-  try {
-    const [inner, outer] = [realpathSync.native(folder), realpathSync.native(profile)]
-    return inner !== outer && isInside(outer, inner)
-  } catch {
-    return false
-  }
+  const [inner, outer] = [folder, profile].map((one) => orUndefined(() => realpathSync.native(one)))
+  return inner !== undefined && outer !== undefined && inner !== outer && isInside(outer, inner)
 }
 
 /** @throws what node:fs throws */

@@ -1,5 +1,6 @@
 // Replaces a file atomically, by renaming a temporary one: readers see the old content or the new.
 import { promises, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { orUndefined } from '../or-undefined.ts'
 
 /** Windows refuses to replace a file while another process reads it, such as another bridge or a virus scanner. */
 const READ_MS = 1_000
@@ -40,11 +41,8 @@ export function replaceFileSync(file: string, content: string | Uint8Array): voi
       }
     }
   } catch (error) {
-    try {
-      rmSync(temporary, { force: true })
-    } catch {
-      // The temporary file was never created, since its parent is not a folder. Throw the earlier error.
-    }
+    // It may never have been created, since its parent is not a folder.
+    orUndefined(() => rmSync(temporary, { force: true }))
     throw error
   }
 }

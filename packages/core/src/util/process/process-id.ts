@@ -1,6 +1,7 @@
 // Process ids: whether a process runs, and the scope (machine, user, PID namespace) in which its id is valid.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
+import { orUndefined } from '../or-undefined.ts'
 
 /** Of processes outside of containers. */
 const FIRST_NAMESPACE = 'pid:[4026531836]'
@@ -15,12 +16,8 @@ export function hostId(): string {
 
 /** The same in full. */
 export function hostScope(): string {
-  let namespace = ''
-  try {
-    namespace = readlinkSync('/proc/self/ns/pid')
-  } catch {
-    // Not Linux.
-  }
+  // None where this is not Linux.
+  const namespace = orUndefined(() => readlinkSync('/proc/self/ns/pid')) ?? ''
   machine ??= machineName(namespace)
   return `${machine} ${userId()} ${namespace}`
 }
@@ -32,12 +29,7 @@ export function machineName(namespace: string, platform = process.platform): str
 
 /** Of Linux, outside of containers: images have one, too. */
 function machineId(namespace: string): string | undefined {
-  if (namespace !== FIRST_NAMESPACE) return undefined
-  try {
-    return readFileSync('/etc/machine-id', 'utf8').trim() || undefined
-  } catch {
-    return undefined
-  }
+  return (namespace === FIRST_NAMESPACE && textOf('/etc/machine-id')) || undefined
 }
 
 /** Of a Mac's hardware. */
@@ -50,12 +42,7 @@ function platformUuid(): string | undefined {
 /** The numeric uid where there is one: in a container or on a build machine, the user may have no name. */
 function userId(): string {
   const uid = process.getuid?.()
-  if (uid !== undefined) return String(uid)
-  try {
-    return userInfo().username
-  } catch {
-    return ''
-  }
+  return uid === undefined ? (orUndefined(() => userInfo().username) ?? '') : String(uid)
 }
 
 /** Also true for another user's process. */
@@ -70,24 +57,18 @@ export function isRunning(pid: number): boolean {
 
 /** Start of a process in clock ticks since boot; undefined without /proc. */
 export function startTime(pid: number): string | undefined {
-  try {
-    // Field 22. Field 2, the name, is in parentheses and may contain anything.
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ')[19]
-  } catch {
-    return undefined
-  }
+  // Field 22. Field 2, the name, is in parentheses and may contain anything.
+  return textOf(`/proc/${pid}/stat`)
+    ?.replace(/^.*\) /s, '')
+    .split(' ')[19]
 }
 
 /** Tells this boot of the machine from others; undefined without /proc. */
 export function bootId(): string | undefined {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return undefined
-  }
+  return textOf('/proc/sys/kernel/random/boot_id')
 }
+
+const textOf = (file: string): string | undefined => orUndefined(() => readFileSync(file, 'utf8').trim())
 
 /** A process in a record that outlives it. */
 export interface RecordedProcess {

@@ -12,6 +12,7 @@ import {
 } from '../signature/json-schema.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { pythonLiteral } from '../signature/python-literal.ts'
+import { orUndefined } from '../../../util/or-undefined.ts'
 
 const MAX_EXAMPLE = 1000
 const MAX_DEPTH = 5
@@ -34,11 +35,7 @@ export function exampleCall(tool: CatalogTool): string | undefined {
   const budget = { root, nodes: 0 }
   const required = parameters.filter((parameter) => parameter.required)
   const args = required.map(({ name, schema }) => [name, sample(schema, name, budget, 0)] as const)
-  try {
-    bindArguments(tool, [], Object.fromEntries(args))
-  } catch {
-    return undefined
-  }
+  if (!orUndefined(() => bindArguments(tool, [], Object.fromEntries(args)))) return undefined
   // What cannot be made up is left to the reader.
   const texts = args.map(([name, value]) => [name, isWhole(value) ? pythonLiteral(value, MAX_EXAMPLE) : '...'] as const)
   if (texts.some(([, text]) => text === undefined)) return undefined

@@ -1,6 +1,7 @@
 // Reads JSON Schemas from untrusted servers: nothing is guaranteed, not even that one is an object. Pure.
 import { fieldsOf, isRecord, valueAt } from '../../../util/json/json.ts'
 import { readingOf, type SchemaReading } from './schema-reading.ts'
+import { orUndefined } from '../../../util/or-undefined.ts'
 
 export type Schema = Record<string, unknown>
 
@@ -155,11 +156,6 @@ export function lookUp(reference: string, root: unknown): unknown {
 }
 
 function unescapePointer(part: string): string {
-  let text = part
-  try {
-    text = decodeURIComponent(part)
-  } catch {
-    // Not percent-encoded: use the text as it is.
-  }
+  const text = orUndefined(() => decodeURIComponent(part)) ?? part
   return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }
