@@ -3,6 +3,7 @@ import { readOrdinaryText } from '../../util/files/read-ordinary.ts'
 import { parseJson } from '../../util/json/json.ts'
 import { keptPackagesFile } from './state-folder.ts'
 import { PACKAGE_WORD } from './sandbox.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 const MAX_PACKAGES = 1_000
 const MAX_WORD_CHARS = 1_000
@@ -27,12 +28,8 @@ export function packagesSource(settings: { setBy: Readonly<Record<string, string
 /** Reads the list. A damaged list counts as empty: `problem` says so. */
 export function readKeptPackages(stateDir: string): { packages: readonly string[]; problem?: string } {
   const file = keptPackagesFile(stateDir)
-  let text: string
-  try {
-    text = readOrdinaryText(file)
-  } catch {
-    return { packages: [] }
-  }
+  const text = orUndefined(() => readOrdinaryText(file))
+  if (text === undefined) return { packages: [] }
   const found = parseJson(text)
   return isPackageList(found)
     ? { packages: found }

@@ -6,12 +6,7 @@ import { takeSource } from '../../util/json/source-json.ts'
 
 export type Sdk = typeof import('@modelcontextprotocol/client')
 
-let sdk: Promise<Sdk> | undefined
-
-export function loadSdk(): Promise<Sdk> {
-  sdk ??= import('@modelcontextprotocol/client')
-  return sdk
-}
+export const loadSdk = (): Promise<Sdk> => import('@modelcontextprotocol/client')
 
 /** The longest delay of a timer. The package has no "no timeout": a call lives as long as the cell that made it. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1

@@ -4,6 +4,7 @@ import { fieldsOf, isNestedDeeperThan, isRecord } from '../../util/json/json.ts'
 import type { LooseResult } from '../connection/sdk.ts'
 import { kindOf } from '../reading/words.ts'
 import type { SkippedTool, UpstreamTool } from '../upstream.ts'
+import { orUndefined } from '../../util/or-undefined.ts'
 
 /** Limits for a server whose pages never end. */
 const MAX_PAGES = 200
@@ -100,11 +101,7 @@ function protocolError(server: string, what: string, hint?: string, listed = 'to
 
 /** 0 for one whose levels are too many to be written. */
 function charsOf(tool: UpstreamTool): number {
-  try {
-    return JSON.stringify(tool).length
-  } catch {
-    return 0
-  }
+  return orUndefined(() => JSON.stringify(tool).length) ?? 0
 }
 
 /** Why no cell can call a tool; undefined when it can be called. */

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { environmentOf, mergedEnvironment } from './environment.ts'
+import { orUndefined } from '../or-undefined.ts'
 
 const SYSTEM_FOLDER = path.win32.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32')
 
@@ -109,9 +110,5 @@ export function commandEnvironment(): NodeJS.ProcessEnv {
 
 /** With all links resolved, where it is there. */
 export function realpathOr(folder: string): string {
-  try {
-    return realpathSync.native(folder)
-  } catch {
-    return folder
-  }
+  return orUndefined(() => realpathSync.native(folder)) ?? folder
 }

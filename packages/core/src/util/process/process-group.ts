@@ -4,6 +4,7 @@ import { type ChildProcess, execFile, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { foundProgram } from './find-program.ts'
 import { isRunning } from './process-id.ts'
+import { orUndefined } from '../or-undefined.ts'
 
 /** Grace after stdin is closed, and again after SIGTERM. With the wait after SIGKILL, stopping takes at most 2 s. */
 const GRACE_MS = 750
@@ -25,11 +26,8 @@ export function hasStreams(child: ChildProcess): boolean {
 /** Lets Linux, where memory runs out, end this child and what it starts rather than the bridge. */
 export function endFirst({ pid }: ChildProcess): void {
   if (process.platform !== 'linux' || pid === undefined) return
-  try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000')
-  } catch {
-    // It has ended, or belongs to another user.
-  }
+  // It may have ended, or belong to another user.
+  orUndefined(() => writeFileSync(`/proc/${pid}/oom_score_adj`, '1000'))
 }
 
 /** Record a detached child's group, so that it is killed if the bridge exits without stopping it. */
