@@ -44,11 +44,7 @@ export async function bundleBridge(folder, plugins = []) {
         '@modelcontextprotocol/server/_shims': path.join(root, 'packages/core/src/serve/mcp/sdk-parts.ts'),
       },
     },
-    transform: {
-      target: 'node20.19',
-      // The package sixel assigns this variable without declaring it, which strict mode forbids.
-      define: { UPNG: 'globalThis.UPNG' },
-    },
+    transform: { target: 'node20.19' },
     output: {
       dir: folder,
       chunkFileNames: '[name]-[hash].js',

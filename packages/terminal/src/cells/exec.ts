@@ -55,7 +55,7 @@ export async function exec(
         {
           code,
           ...(options.servers !== undefined && { servers: splitNames(options.servers) }),
-          ...(options.timeout !== undefined && { timeout: secondsOf(options.timeout) }),
+          ...(options.timeout !== undefined && { timeout: options.timeout }),
         },
         bridge.settings,
       )
@@ -122,12 +122,6 @@ function readInput(stdin: TerminalInput): Promise<Buffer> {
       hint: 'Pass data as a file that the cell reads, and only code as its code.',
     })
   return readAtMost(stdin as AsyncIterable<Buffer>, MAX_FRAME_BYTES, tooLong)
-}
-
-/** The text as a number, otherwise unchanged for the error that quotes it. */
-function secondsOf(given: string): number | string {
-  const seconds = given.trim() === '' ? NaN : Number(given)
-  return Number.isFinite(seconds) ? seconds : given
 }
 
 function splitNames(names: string): string[] {

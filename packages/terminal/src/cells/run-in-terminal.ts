@@ -1,16 +1,14 @@
-// Runs a cell for a person: shows its output as it comes, then its value, and images as files or in place.
+// Runs a cell for a person: shows its output as it comes, then its value, and images as files.
 import type { OpenTenant, RunCellRequest } from '@sandbridge/core/bridge'
 import { joinParts, renderResult, withParts } from '@sandbridge/core/cell/render'
 import type { MediaBlock, Part, ShownResult } from '@sandbridge/core/cell/render'
 import type { Session } from '@sandbridge/core/cell/session'
 import { shellWord } from '@sandbridge/core/config/secrets'
-import { inlineImage } from './inline-image.ts'
 import { LiveOutput } from './live-output.ts'
 import { OWN_TERMINAL, type Terminal } from '@sandbridge/core/cli/terminal'
 import type { ProgressBar } from '@sandbridge/commands/progress-bar.ts'
 import { saveMedia } from './save-media.ts'
 import { terminalAsker } from './terminal-asker.ts'
-import { showsSixels } from './terminal-attributes.ts'
 import type { Upstreams, UpstreamState } from '@sandbridge/core/upstream'
 
 export interface TerminalOptions {
@@ -80,7 +78,7 @@ export async function runInTerminal(
     terminal.print(Object.keys(more).length === 0 ? text : JSON.stringify({ ...(JSON.parse(text) as object), ...more }))
     return exitCode
   }
-  await showMedia(media, saved, terminal)
+  for (const file of saved) terminal.tell(`Saved ${file}`)
   for (const { name, version } of artifacts)
     terminal.tell(`Kept ${name}, version ${version}. Show it: sandbridge artifacts ${shellWord(name)}`)
   return exitCode
@@ -90,16 +88,6 @@ export async function runInTerminal(
 function endOf({ error }: ShownResult): { code: number; text?: string } | undefined {
   if (error?.name !== 'SystemExit') return undefined
   return /^-?\d{1,15}$/.test(error.message) ? { code: Number(error.message) & 0xff } : { code: 1, text: error.message }
-}
-
-async function showMedia(media: readonly MediaBlock[], saved: readonly string[], terminal: Terminal): Promise<void> {
-  const { stdout, tell, context } = terminal
-  for (const [index, block] of media.entries()) {
-    const isShown = stdout.isTTY === true && block.type === 'image'
-    const inline = isShown ? await inlineImage(block, context.env, () => showsSixels(terminal)) : undefined
-    if (inline) stdout.write(inline)
-    tell(`Saved ${saved[index]}`)
-  }
 }
 
 const LOOK_EVERY_MS = 200

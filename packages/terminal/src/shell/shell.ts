@@ -6,6 +6,7 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Session } from '@sandbridge/core/cell/session'
 import { type Completions, completionsIn } from '@sandbridge/commands/completions.ts'
 import { VERSION } from '@sandbridge/core/util'
+import { count } from '@sandbridge/core/util/text'
 import { reportFailure } from '@sandbridge/core/cli/terminal'
 import { askInTerminal } from '@sandbridge/commands/ask-in-terminal.ts'
 import { closeBridge, openServers } from '@sandbridge/commands/open-bridge.ts'
@@ -39,8 +40,8 @@ export async function shell(options: { images?: string }, terminal: Terminal): P
   terminal.onEnd(() => closeBridge(bridge, terminal), ['SIGTERM', 'SIGHUP'])
   terminal.onInterrupt(() => shown.running?.abort())
   try {
-    const count = bridge.discovered.servers.length
-    terminal.print(`Sandbridge ${VERSION}: Python in a sandbox, with ${count} MCP server${count === 1 ? '' : 's'}.`)
+    const servers = count(bridge.discovered.servers.length, 'MCP server')
+    terminal.print(`Sandbridge ${VERSION}: Python in a sandbox, with ${servers}.`)
     terminal.print('Tab completes, an empty line ends a block, Ctrl-C stops a cell, Ctrl-D ends.')
     await readAndRun(bridge, shown)
   } finally {
@@ -116,7 +117,7 @@ function askWithin(shown: Shown): AskInput | undefined {
 async function isUnfinished(bridge: OpenTenant, session: Session, code: string, bar: ProgressBar): Promise<boolean> {
   const compiler = `(lambda c: (setattr(c.compiler, 'flags', c.compiler.flags | ${TOP_LEVEL_AWAIT}), c)[1])(__import__('codeop').CommandCompiler())`
   const request = {
-    code: `print(${compiler}(${literal(code)}, '<shell>', 'single') is None)`,
+    code: `print(${compiler}(${JSON.stringify(code)}, '<shell>', 'single') is None)`,
     timeoutMs: TIMEOUT_MS,
     aside: true,
   } as const
@@ -131,9 +132,4 @@ async function isUnfinished(bridge: OpenTenant, session: Session, code: string, 
 /** @param code the input up to the position to complete */
 function completionsAfter(bridge: OpenTenant, session: Session, code: string): Promise<Completions> {
   return completionsIn((asked) => bridge.cells.run(session, { code: asked, timeoutMs: TIMEOUT_MS, aside: true }), code)
-}
-
-/** A Python string literal; JSON's form is valid. */
-function literal(text: string): string {
-  return JSON.stringify(text)
 }

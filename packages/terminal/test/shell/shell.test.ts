@@ -1,7 +1,6 @@
 // This file verifies what a person at a terminal gets: a welcome text, a shell, and images.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { PNG } from 'pngjs'
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { runInTerminal, type Step } from '@sandbridge/core/test/support/machine/in-terminal.ts'
@@ -10,8 +9,8 @@ import { type ProgramResult, runProgram } from '@sandbridge/core/test/support/ma
 const FIGURE = 'type("F", (), {"_repr_png_": lambda self: b"\\x89PNG", "__repr__": lambda self: "<F>"})()'
 const HISTORY = '.sandbridge/shell-history'
 
-function inTerminal(home: string, steps: Step[], args: string[], env: Record<string, string> = {}) {
-  const state = { MCP_BRIDGE_STATE_DIR: home, TERM: 'xterm', IN_TERMINAL_LIMIT: '80', ...env }
+function inTerminal(home: string, steps: Step[], args: string[]) {
+  const state = { MCP_BRIDGE_STATE_DIR: home, TERM: 'xterm', IN_TERMINAL_LIMIT: '80' }
   return runInTerminal([process.execPath, CLI, ...args], bridgeEnv(home, state), { cwd: home, steps })
 }
 
@@ -81,21 +80,4 @@ it('exec saves images, overwrites none, and says where', { tags: ['whole'] }, as
   // Windows has no /proc, and could make such a folder.
   const refused = await exec('--images', process.platform === 'win32' ? 'image-1.png/none' : '/proc/none')
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--images FOLDER')])
-})
-
-it('exec shows an image where the terminal can', async () => {
-  const shown = await inTerminal(makeHome(), [], ['exec', '-c', FIGURE], { TERM: 'xterm-kitty' })
-  expect(shown.stdout).toContain('\u001b_Ga=T,f=100,m=0;iVBORw==\u001b\\')
-})
-
-it('exec asks a terminal whether it shows sixels, and draws the image with them', async () => {
-  const red = new PNG({ width: 2, height: 1 })
-  red.data.fill(255)
-  const image = PNG.sync.write(red).toString('base64')
-  const code = `type("F", (), {"_repr_png_": lambda self: __import__("base64").b64decode("${image}")})()`
-  const answered = (numbers: string): Promise<ProgramResult> =>
-    inTerminal(makeHome(), [['\u001b[c', `\u001b[?${numbers}c`]], ['exec', '-c', code], { TERM: 'foot' })
-  expect((await answered('62;4;22')).stdout).toContain('\u001bP0;0;q"1;1;2;1')
-  const without = await answered('62;22')
-  expect([without.stdout.includes('\u001bP'), without.stdout.includes('Saved image-1.png')]).toEqual([false, true])
 })
