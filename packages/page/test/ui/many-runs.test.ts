@@ -34,7 +34,7 @@ it('a page with ten thousand runs draws as many rows as fit', async () => {
     await page.locator('.virtual').evaluate((box) => ((box as { scrollTop?: number }).scrollTop = 1e9))
     await sleep(50)
   }
-  await page.getByText(`${RUNS} runs`, { exact: true }).waitFor()
+  await page.getByText(`${RUNS.toLocaleString('en')} runs`, { exact: true }).waitFor()
   expect(await rows.count()).toBeLessThan(60)
   await page.getByRole('searchbox').fill('step(77)')
   await page.getByText('step(77)', { exact: true }).click()
@@ -61,7 +61,7 @@ it('a page draws a bounded part of a hundred thousand calls, and counts them all
     events.emit({ type: 'call.started', ...call, args: { index } })
     events.emit({ type: 'call.ended', ...call, outcome: 'ok', durationMs: 1, result: { content: [] } })
   }
-  await page.getByText('The last 30 of 100000 calls').waitFor()
+  await page.getByText('The last 30 of 100,000 calls').waitFor()
   expect(await page.locator('.call').count()).toBe(30)
   expect(problems).toEqual([])
 })

@@ -54,7 +54,7 @@ it('the view Record has ten thousand runs of other days, of which it draws what 
     await toEnd()
     await sleep(50)
   }
-  await page.getByText(`${RUNS + 1} runs`, { exact: true }).waitFor()
+  await page.getByText(`${(RUNS + 1).toLocaleString('en')} runs`, { exact: true }).waitFor()
   expect(await rows.count()).toBeLessThan(60)
   await page.getByRole('combobox', { name: 'Time' }).selectOption('the last 24 hours')
   await page.getByText('1 run', { exact: true }).waitFor()

@@ -208,14 +208,5 @@ it(
     await page.getByText('sandbox.runtime', { exact: true }).waitFor()
     await shot('settings')
     expect(problems).toEqual([])
-    const theme = () => page.evaluate('document.documentElement.dataset.theme')
-    await page.getByRole('button', { name: 'Use dark' }).click()
-    expect(await theme()).toBe('dark')
-    // As the colours of a dark system are, before a choice.
-    await page.evaluate('localStorage.clear()')
-    await page.emulateMedia({ colorScheme: 'dark' })
-    await page.reload()
-    await page.getByRole('button', { name: 'Use light' }).click()
-    expect(await theme()).toBe('light')
   },
 )

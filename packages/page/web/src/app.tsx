@@ -1,11 +1,11 @@
-// The frame around the views: navigation, connection state, light or dark theme.
+// The frame around the views: navigation and connection state.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { count } from '@sandbridge/core/util/text'
 import { type Connection, useStore } from './store.ts'
 import { Problem } from './parts/problem.tsx'
-import { ThemeButton } from './theme.tsx'
 import type { AskView } from '../../src/views/ask.ts'
-import { usePolled } from './use-polled.ts'
+import { useAnswer } from './use-answer.ts'
 import { Ask } from './views/ask.tsx'
 import { Cells } from './views/cells.tsx'
 import { Cost } from './views/cost.tsx'
@@ -15,7 +15,6 @@ import { Now } from './views/now.tsx'
 import { Record } from './views/record.tsx'
 import { Servers } from './views/servers.tsx'
 import { Settings } from './views/settings.tsx'
-import { plural } from './words.ts'
 
 interface Shown {
   /** What the URL selects within the view, such as a server; the start time of a run. */
@@ -40,13 +39,14 @@ export function App(): JSX.Element {
   const hash = useHash()
   const { connection } = useStore()
   // Also for the title of a hidden page. Some come from other bridges, which send this page no events about them.
-  const waiting = usePolled<AskView>(connection === 'live' ? 'questions' : undefined, 1_000, true).value
-  const count = waiting?.questions.length ?? 0
+  const again = { after: connection, everyMs: 1_000, isHiddenToo: true }
+  const waiting = useAnswer<AskView>('questions', {}, again).value
+  const asked = waiting?.questions.length ?? 0
   const [, path = '', id, at] = hash.split('/')
   const view = VIEWS.find((one) => one.path === path) ?? VIEWS[0]!
   useEffect(() => {
-    document.title = `${count > 0 ? `(${count}) ` : ''}${view.title} · Sandbridge`
-  }, [view, count])
+    document.title = `${asked > 0 ? `(${asked}) ` : ''}${view.title} · Sandbridge`
+  }, [view, asked])
   return (
     <div class="frame">
       <a class="skip" href="#content" onClick={skip}>
@@ -61,20 +61,19 @@ export function App(): JSX.Element {
           {VIEWS.map((one) => (
             <a key={one.path} href={`#/${one.path}`} aria-current={one === view ? 'page' : undefined}>
               {one.title}
-              {one.path === 'ask' && count > 0 && (
+              {one.path === 'ask' && asked > 0 && (
                 <>
                   {' '}
-                  <span class="count">{count}</span>
+                  <span class="count">{asked}</span>
                 </>
               )}
             </a>
           ))}
         </nav>
         <span class="unseen" role="status">
-          {count > 0 && `${plural(count, 'question')} to answer`}
+          {asked > 0 && `${count(asked, 'question')} to answer`}
         </span>
         <ConnectionState connection={connection} />
-        <ThemeButton />
       </header>
       <main id="content" tabIndex={-1}>
         <Problem text={PROBLEMS[connection]} />

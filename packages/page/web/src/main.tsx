@@ -3,9 +3,7 @@ import { render } from 'preact'
 import { takeKey } from './api.ts'
 import { App } from './app.tsx'
 import { store } from './store.ts'
-import { applyChosenTheme } from './theme.tsx'
 
 await takeKey()
-applyChosenTheme()
 store.follow()
 render(<App />, document.querySelector('#page')!)

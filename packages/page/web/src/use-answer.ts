@@ -1,4 +1,5 @@
-// A bridge's response, requested again when its inputs change. The old response stays until the new one arrives.
+// A bridge's response, requested again when its inputs change, and for what has no events, some time after each
+// response. The old response stays until the new one arrives.
 import { useEffect, useState } from 'preact/hooks'
 import { ask } from './api.ts'
 
@@ -8,28 +9,53 @@ export interface Answer<T> {
   isLoading: boolean
 }
 
+interface Again {
+  /** Requests again when this changes. */
+  after?: unknown
+  everyMs?: number
+  /** Also while the page is hidden. */
+  isHiddenToo?: boolean
+}
+
+/** How often to request what changes without an event. */
+export const POLLED: Again = { everyMs: 3_000 }
+
 /** @param path undefined sends no request */
 export function useAnswer<T>(
   path: string | undefined,
   params: Record<string, string> = {},
-  again: unknown = 0,
+  { after = 0, everyMs, isHiddenToo = false }: Again = {},
 ): Answer<T> {
-  const [answer, setAnswer] = useState<Answer<T>>({ value: undefined, error: undefined, isLoading: path !== undefined })
-  const key = JSON.stringify([path, params, again])
+  const none = { value: undefined, error: undefined, isLoading: path !== undefined }
+  const [answer, setAnswer] = useState<Answer<T>>(none)
   useEffect(() => {
     if (path === undefined) {
-      setAnswer({ value: undefined, error: undefined, isLoading: false })
+      setAnswer(none)
       return undefined
     }
     let isWanted = true
-    setAnswer((before) => ({ ...before, isLoading: true }))
-    ask<T>(path, params).then(
-      (value) => isWanted && setAnswer({ value, error: undefined, isLoading: false }),
-      (error: Error) => isWanted && setAnswer((before) => ({ ...before, error: error.message, isLoading: false })),
-    )
+    let timer = 0
+    const take = (part: Partial<Answer<T>>): void => {
+      if (!isWanted) return
+      setAnswer((before) => {
+        const next = { ...before, ...part }
+        return JSON.stringify(before) === JSON.stringify(next) ? before : next
+      })
+    }
+    const look = async (): Promise<void> => {
+      if (everyMs === undefined || isHiddenToo || !document.hidden)
+        await ask<T>(path, params).then(
+          (value) => take({ value, error: undefined, isLoading: false }),
+          (error: Error) => take({ error: error.message, isLoading: false }),
+        )
+      if (isWanted && everyMs !== undefined) timer = window.setTimeout(() => void look(), everyMs)
+    }
+    take({ isLoading: true })
+    void look()
     return () => {
       isWanted = false
+      clearTimeout(timer)
     }
-  }, [key])
+  }, [JSON.stringify([path, params, after])])
   return answer
 }

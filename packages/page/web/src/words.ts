@@ -26,10 +26,6 @@ export function short(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`
 }
 
-export function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
 export function bytes(count: number): string {
   return count < 1_024
     ? `${count} B`

@@ -2,9 +2,9 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SavedTool, WorkflowDetails } from '@sandbridge/core/keep/saved'
-import { visible, visibleInline } from '@sandbridge/core/util/text'
+import { count, visible, visibleInline } from '@sandbridge/core/util/text'
 import { useAnswer } from '../use-answer.ts'
-import { bytes, plural } from '../words.ts'
+import { bytes } from '../words.ts'
 import { Code } from './code.tsx'
 import { Printed } from './output.tsx'
 import { Choice, type Fact, Facts } from './view.tsx'
@@ -85,7 +85,7 @@ function factsOf({ createdAt, servers = [], workflow }: Opened): Fact[] {
     ['Runs with', <code>sandbridge run-workflow {title}</code>],
     ['Parameters', parameters.map(parameterText).map(visibleInline).join(', ')],
     ['Packages', visibleInline(packages.join(', '))],
-    ['Calls', changing > 0 ? `${calls} (${plural(changing, 'tool')} may change something)` : calls],
+    ['Calls', changing > 0 ? `${calls} (${count(changing, 'tool')} may change something)` : calls],
   ]
 }
 

@@ -1,9 +1,8 @@
 // Selects where the notebook's cells run: in the page's own session or in a conversation's.
 import type { JSX } from 'preact'
-import { visibleInline } from '@sandbridge/core/util/text'
+import { count, visibleInline } from '@sandbridge/core/util/text'
 import { PAGE } from '@sandbridge/core/observe/runs'
 import { store } from '../store.ts'
-import { plural } from '../words.ts'
 import { Choice } from './view.tsx'
 
 export interface ChosenSession {
@@ -33,6 +32,6 @@ export function SessionChoice({ chosen, onChange }: SessionChoiceProps): JSX.Ele
 export function sharedSessions(): (ChosenSession & { title: string })[] {
   return [...store.state.sessions.values()]
     .filter(({ ended, client }) => !ended && client !== PAGE && client !== '')
-    .map(({ id, client, cellCount, at }) => ({ id, at, title: `${client}: ${plural(cellCount, 'cell')}` }))
+    .map(({ id, client, cellCount, at }) => ({ id, at, title: `${client}: ${count(cellCount, 'cell')}` }))
     .toSorted((a, b) => b.at - a.at)
 }

@@ -1,9 +1,9 @@
 // Shows the calls of a cell over time: when each began, how long it took, how it ended.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { visible, visibleInline } from '@sandbridge/core/util/text'
+import { count, visible, visibleInline } from '@sandbridge/core/util/text'
 import type { Call, Run } from '@sandbridge/core/observe/runs'
-import { duration, plural } from '../words.ts'
+import { duration } from '../words.ts'
 import { type Fact, Facts } from './view.tsx'
 
 const SHOWN = 30
@@ -20,7 +20,7 @@ export function Waterfall({ cell, now }: { cell: WaterfallCell; now: number }): 
     <div class="calls" role="group" aria-label="Calls">
       {calls.length < cell.callCount && (
         <p class="note">
-          The last {calls.length} of {plural(cell.callCount, 'call')}.{' '}
+          The last {calls.length} of {count(cell.callCount, 'call')}.{' '}
           {!isWhole && cell.calls.length > SHOWN && (
             <button type="button" class="quiet" onClick={() => setWhole(true)}>
               Show {cell.calls.length}

@@ -2,10 +2,10 @@
 // leaves: a new or expired question must not move another one under the pointer.
 import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
+import { count } from '@sandbridge/core/util/text'
 import type { AskView, WaitingQuestion } from '../../../src/views/ask.ts'
 import { Question } from '../parts/question.tsx'
 import { Empty, View } from '../parts/view.tsx'
-import { plural } from '../words.ts'
 
 export function Ask({ waiting }: { waiting: AskView | undefined }): JSX.Element {
   const questions = waiting?.questions ?? []
@@ -13,7 +13,7 @@ export function Ask({ waiting }: { waiting: AskView | undefined }): JSX.Element 
   for (const question of questions) if (!seen.has(question.asking)) seen.set(question.asking, question)
   const open = new Set(questions.map(({ asking }) => asking))
   return (
-    <View title="Ask" about={`${plural(questions.length, 'question')} to answer`}>
+    <View title="Ask" about={`${count(questions.length, 'question')} to answer`}>
       {waiting && seen.size === 0 && (
         <Empty title="No call waits for an answer">
           <p>

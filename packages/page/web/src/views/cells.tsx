@@ -29,7 +29,7 @@ export function Cells({ waiting }: { waiting: AskView | undefined }): JSX.Elemen
   /** The page's own one is another where the page shows another folder meanwhile. */
   const [latestOwn, setLatestOwn] = useState<string>()
   const store = useStore()
-  const own = useAnswer<{ session: string }>('notebook', {}, store.connection)
+  const own = useAnswer<{ session: string }>('notebook', {}, { after: store.connection })
   const chosen = sharedSessions().find(({ id }) => id === wanted?.id)
   const session = chosen?.id ?? latestOwn ?? own.value?.session
   const cells = store

@@ -4,8 +4,7 @@ import type { CostsView } from '../../../src/views/costs.ts'
 import type { ServerListView, ServerRow } from '../../../src/views/server-views.ts'
 import { visibleInline } from '@sandbridge/core/util/text'
 import { useStore } from '../store.ts'
-import { useAnswer } from '../use-answer.ts'
-import { usePolled } from '../use-polled.ts'
+import { POLLED, useAnswer } from '../use-answer.ts'
 import { short } from '../words.ts'
 import { Table, View } from '../parts/view.tsx'
 
@@ -14,8 +13,8 @@ const MONTH = 30
 
 export function Cost(): JSX.Element {
   const { serverChanges } = useStore()
-  const { value: known } = useAnswer<ServerListView>('servers', {}, serverChanges)
-  const { value: costs, error } = usePolled<CostsView>('costs')
+  const { value: known } = useAnswer<ServerListView>('servers', {}, { after: serverChanges })
+  const { value: costs, error } = useAnswer<CostsView>('costs', {}, POLLED)
   const servers = (known?.servers ?? []).filter(({ tokens }) => tokens > 0).toSorted((a, b) => b.tokens - a.tokens)
   const month = (costs?.days ?? []).slice(0, MONTH)
   const sum = (of: 'with' | 'without'): number => month.reduce((all, day) => all + day[of], 0)

@@ -1,11 +1,11 @@
 // Kept: files, functions and workflows that cells have saved.
 import type { JSX } from 'preact'
-import { visibleInline } from '@sandbridge/core/util/text'
+import { count, visibleInline } from '@sandbridge/core/util/text'
 import type { KeptView } from '../../../src/views/kept.ts'
 import { KeptPreview } from '../parts/kept-preview.tsx'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
-import { bytes, plural } from '../words.ts'
+import { bytes } from '../words.ts'
 import { Empty, View } from '../parts/view.tsx'
 
 /** @param id `artifact NAME` or `tool NAME` */
@@ -13,7 +13,7 @@ export function Kept({ id }: { id: string | undefined }): JSX.Element {
   const finished = useStore()
     .cells()
     .filter(({ status }) => status !== 'running').length
-  const { value, error } = useAnswer<KeptView>('kept', {}, finished)
+  const { value, error } = useAnswer<KeptView>('kept', {}, { after: finished })
   const { artifacts = [], tools = [], broken = [] } = value ?? {}
   const workflows = tools.filter(({ title }) => title !== undefined)
   const functions = tools.filter(({ title }) => title === undefined)
@@ -26,9 +26,9 @@ export function Kept({ id }: { id: string | undefined }): JSX.Element {
     )
   }
   const counts = [
-    plural(artifacts.length, 'file'),
-    plural(functions.length, 'saved tool'),
-    plural(workflows.length, 'workflow'),
+    count(artifacts.length, 'file'),
+    count(functions.length, 'saved tool'),
+    count(workflows.length, 'workflow'),
   ]
   return (
     <View title="Kept" about={counts.join(' · ')} error={error}>
@@ -74,7 +74,7 @@ export function Kept({ id }: { id: string | undefined }): JSX.Element {
 }
 
 function versionText({ version, versions }: { version: number; versions: number[] }): string {
-  return versions.length > 1 ? plural(versions.length, 'version') : `version ${version}`
+  return versions.length > 1 ? count(versions.length, 'version') : `version ${version}`
 }
 
 function Group({ title, children }: { title: string; children: JSX.Element[] }): JSX.Element | null {

@@ -1,17 +1,16 @@
 // Now: all open sessions with their cells as they run.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { sandboxName, visibleInline } from '@sandbridge/core/util/text'
+import { count, sandboxName, visibleInline } from '@sandbridge/core/util/text'
 import type { Run, SessionState } from '@sandbridge/core/observe/runs'
 import type { RecordView } from '../../../src/views/record.ts'
 import type { UsageView } from '../../../src/routes.ts'
 import { CellCard } from '../parts/cell-card.tsx'
 import { Status } from '../parts/status.tsx'
 import { useStore } from '../store.ts'
-import { useAnswer } from '../use-answer.ts'
-import { usePolled } from '../use-polled.ts'
+import { POLLED, useAnswer } from '../use-answer.ts'
 import { Empty, View } from '../parts/view.tsx'
-import { bytes, clock, duration, plural } from '../words.ts'
+import { bytes, clock, duration } from '../words.ts'
 
 /** Finished cells shown per session, beside those that are open. */
 const OLDER_SHOWN = 8
@@ -24,11 +23,12 @@ export function Now(): JSX.Element {
     .filter((one) => one.cells.length > 0)
     .toSorted((a, b) => b.cells[0]!.at - a.cells[0]!.at)
   // The bridge measures only on request.
-  const usage = usePolled<UsageView[]>(shown.some(({ session }) => !session.ended) ? 'usage' : undefined).value
+  const isOpen = shown.some(({ session }) => !session.ended)
+  const usage = useAnswer<UsageView[]>(isOpen ? 'usage' : undefined, {}, POLLED).value
   const earlier = useAnswer<RecordView>(shown.length === 0 ? 'record' : undefined).value?.runs.length ?? 0
   const running = cells.filter(({ status }) => status === 'running').length
   return (
-    <View title="Now" about={`${plural(running, 'cell')} running · ${plural(shown.length, 'session')}`}>
+    <View title="Now" about={`${count(running, 'cell')} running · ${count(shown.length, 'session')}`}>
       {shown.length === 0 && (
         <Empty title={earlier > 0 ? 'Nothing is running' : 'Nothing has run yet'}>
           <p>Cells appear here as they run, with their output and the calls they make.</p>
@@ -69,7 +69,7 @@ function Session({ session, cells, usage }: SessionProps): JSX.Element {
       <h2>
         {visibleInline(session.client || 'Session')}
         <span class="muted">
-          {plural(session.cellCount || cells.length, 'cell')} · since {clock(session.at)}
+          {count(session.cellCount || cells.length, 'cell')} · since {clock(session.at)}
           {session.ended && ' · ended'} · sandbox: {sandboxName(newest!.provider)}
           {usage && (
             <span class="usage">
@@ -85,7 +85,7 @@ function Session({ session, cells, usage }: SessionProps): JSX.Element {
             <Status status={cell.status} />
             <code>{visibleInline(cell.code.trim().split('\n', 1)[0]!)}</code>
             <span class="muted">
-              {cell.callCount > 0 && `${plural(cell.callCount, 'call')} · `}
+              {cell.callCount > 0 && `${count(cell.callCount, 'call')} · `}
               {cell.durationMs === undefined ? '' : duration(cell.durationMs)}
             </span>
           </button>

@@ -1,14 +1,14 @@
 // Record: all runs of all bridges of the user, with filters. An opened run shows all its details.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { visibleInline } from '@sandbridge/core/util/text'
+import { count, visibleInline } from '@sandbridge/core/util/text'
 import type { RunRow } from '@sandbridge/record/run-row.ts'
 import { OpenedRun } from '../parts/opened-run.tsx'
 import { RecordFilters } from '../parts/record-filters.tsx'
 import { Status } from '../parts/status.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { type Filter, NO_FILTER, type Runs, useRecord } from '../use-record.ts'
-import { duration, moment, plural } from '../words.ts'
+import { duration, moment } from '../words.ts'
 import { View } from '../parts/view.tsx'
 
 const ROW_HEIGHT = 36
@@ -57,7 +57,7 @@ export function Record({ id, at }: { id: string | undefined; at: number }): JSX.
 
 function countText({ rows, isLoading, hasMore }: Runs): string {
   if (isLoading && rows.length === 0) return 'Loading…'
-  return `${plural(rows.length, 'run')}${hasMore ? ', and older ones' : ''}`
+  return `${count(rows.length, 'run')}${hasMore ? ', and older ones' : ''}`
 }
 
 /** The first line of its code if a bridge or the record has it, otherwise what it did; and the error that ended it. */
@@ -78,7 +78,7 @@ function Title({ row }: { row: RunRow }): JSX.Element {
 function deedOf({ kind, callCount, deniedCount, servers, client, number }: RunRow): string {
   if (kind === 'sign-in') return `sign-in to ${servers.join(', ')}`
   if (kind === 'config') return 'the server entries changed'
-  const called = callCount === 0 ? 'no call' : `${plural(callCount, 'call')} of ${servers.join(', ')}`
+  const called = callCount === 0 ? 'no call' : `${count(callCount, 'call')} of ${servers.join(', ')}`
   const denied = deniedCount > 0 ? `, ${deniedCount} denied` : ''
   return `${client || (number > 0 ? `cell ${number}` : 'cell')}: ${called}${denied}`
 }

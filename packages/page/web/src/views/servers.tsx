@@ -1,7 +1,7 @@
 // Servers: the list, their state, and their tools.
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { visible, visibleInline } from '@sandbridge/core/util/text'
+import { count, visible, visibleInline } from '@sandbridge/core/util/text'
 import type { ServerDetailsView, ServerListView, ServerRow } from '../../../src/views/server-views.ts'
 import { coloured } from '../parts/code.tsx'
 import { Status } from '../parts/status.tsx'
@@ -9,18 +9,18 @@ import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { useSending } from '../use-sending.ts'
 import { Empty, type Fact, Facts, View } from '../parts/view.tsx'
-import { clock, duration, moment, plural, short } from '../words.ts'
+import { clock, duration, moment, short } from '../words.ts'
 import { Problem, Words } from '../parts/problem.tsx'
 
 export function Servers({ name }: { name: string | undefined }): JSX.Element {
   const { serverChanges } = useStore()
-  const { value, error } = useAnswer<ServerListView>('servers', {}, serverChanges)
+  const { value, error } = useAnswer<ServerListView>('servers', {}, { after: serverChanges })
   const servers = value?.servers ?? []
   const tokens = servers.reduce((sum, one) => sum + one.tokens, 0)
   return (
     <View
       title="Servers"
-      about={`${plural(servers.length, 'server')} · about ${short(tokens)} tokens if a model had to read all their tools`}
+      about={`${count(servers.length, 'server')} · about ${short(tokens)} tokens if a model had to read all their tools`}
       error={error}
     >
       {value?.notes.map((note) => (
@@ -89,7 +89,7 @@ function ServerLink({ server, isCurrent }: { server: ServerRow; isCurrent: boole
           ? problem === undefined
             ? 'not asked yet'
             : 'tools unknown'
-          : plural(toolCount, 'tool')}
+          : count(toolCount, 'tool')}
         {server.tokens > 0 && ` · ${short(server.tokens)} tokens`}
         {server.start && ` · started in ${duration(server.start.tookMs)}`}
       </span>
@@ -112,7 +112,7 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
     setSignInUrl(undefined)
     setProblem(signedIn.problem && `The sign-in failed: ${signedIn.problem}`)
   }, [signedIn])
-  const { value: server, error } = useAnswer<ServerDetailsView>('server', { name }, `${changes} ${restarts}`)
+  const { value: server, error } = useAnswer<ServerDetailsView>('server', { name }, { after: `${changes} ${restarts}` })
   const signIn = (): void => {
     setRestarting(false)
     send('server/sign-in', { name }, ({ url }: { url: string }) => setSignInUrl(url))
@@ -175,7 +175,7 @@ function ServerDetails({ name, changes }: { name: string; changes: number }): JS
           <pre tabIndex={0}>{visible(server.instructions)}</pre>
         </details>
       )}
-      {server.tools.length > 0 && <h3>{plural(server.tools.length, 'tool')}</h3>}
+      {server.tools.length > 0 && <h3>{count(server.tools.length, 'tool')}</h3>}
       <ul class="tools">
         {server.tools.map((tool) => (
           <li key={tool.name}>

@@ -4,10 +4,10 @@ import type { DescribedSetting, DescribedSettings } from '@sandbridge/commands/d
 import { visibleInline } from '@sandbridge/core/util/text'
 import { Words } from '../parts/problem.tsx'
 import { Table, View } from '../parts/view.tsx'
-import { usePolled } from '../use-polled.ts'
+import { POLLED, useAnswer } from '../use-answer.ts'
 
 export function Settings(): JSX.Element {
-  const { value: known, error } = usePolled<DescribedSettings>('settings')
+  const { value: known, error } = useAnswer<DescribedSettings>('settings', {}, POLLED)
   const settings = known?.settings ?? []
   const headings = [...new Set(settings.map(({ heading }) => heading))]
   return (
