@@ -1,8 +1,9 @@
 // A workflow's parameters outside Python: words of a command line, and a client's JSON Schema. Pure.
+import { violation } from '@sandbridge/core/calls/catalog'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { WorkflowDetails } from '@sandbridge/core/keep/saved'
 import { didYouMeanText } from '@sandbridge/core/util/text'
-import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { parseJson } from '@sandbridge/core/util/json/json.ts'
 
 type Parameter = WorkflowDetails['parameters'][number]
 
@@ -89,37 +90,15 @@ export function checkArguments(
   parameters: readonly Parameter[],
   title: string,
 ): void {
-  const refuse = (problem: string): BridgeError => {
-    const names = parameters.map(({ name }) => name).join(', ')
-    return new BridgeError('TOOL_ARGUMENTS_INVALID', `${title} ${problem}`, {
-      hint: `Parameters: ${names || 'none'}.`,
-    })
-  }
   const missing = parameters.find(({ name, required }) => required && !Object.hasOwn(given, name))
-  if (missing) throw refuse(`needs '${missing.name}'`)
-  for (const [name, value] of Object.entries(given)) {
+  const wrongs = Object.entries(given).map(([name, value]) => {
     const schema = schemaOf(parameters.find((one) => one.name === name)!)
-    if (!isOfType(value, schema)) throw refuse(`takes ${takenBy(schema)} as '${name}'`)
-  }
-}
-
-const TYPES: Record<string, { what: string; has: (value: unknown) => boolean }> = {
-  integer: { what: 'a whole number', has: (value) => Number.isInteger(value) || typeof value === 'bigint' },
-  number: { what: 'a number', has: (value) => Number.isFinite(value) || typeof value === 'bigint' },
-  boolean: { what: 'true or false', has: (value) => typeof value === 'boolean' },
-  string: { what: 'a text', has: (value) => typeof value === 'string' },
-  array: { what: 'a list', has: Array.isArray },
-  object: { what: 'an object', has: isRecord },
-  null: { what: 'null', has: (value) => value === null },
-}
-
-function isOfType(value: unknown, { type, enum: choices }: PropertySchema): boolean {
-  if (choices) return choices.some((choice) => choice === value)
-  return type === undefined || [type].flat().some((one) => TYPES[one]!.has(value))
-}
-
-function takenBy({ type = [], enum: choices }: PropertySchema): string {
-  return (choices?.map(String) ?? [type].flat().map((one) => TYPES[one]!.what)).join(' or ')
+    return violation(value, schema, schema, `'${name}' of ${title}`)
+  })
+  const problem = missing ? `${title} needs '${missing.name}'` : wrongs.find((one) => one !== undefined)
+  if (problem === undefined) return
+  const names = parameters.map(({ name }) => name).join(', ')
+  throw new BridgeError('TOOL_ARGUMENTS_INVALID', problem, { hint: `Parameters: ${names || 'none'}.` })
 }
 
 function ofMoment(name: string, moment: Date, timeZone: string | undefined, isByWeek: boolean): string | undefined {

@@ -376,7 +376,7 @@ it('a workflow is a tool and a prompt of its own where MCP_BRIDGE_EXPOSE says so
   expect(odd).toContain("The argument 'toolCallId' was ignored: weekly-report takes week, title and dry.")
   expect(odd).toContain('"isError":false')
   const refusals = [
-    [{ week: 'three' }, "takes a whole number as 'week'"],
+    [{ week: 'three' }, "'week' of weekly-report must be int, not 'three'"],
     [{ week: 3, titel: 'x' }, "has no parameter 'titel'"],
   ] as const
   for (const [given, why] of refusals) {

