@@ -1,6 +1,7 @@
 // Listens on loopback for the redirect with an authorization server's response, RFC 8252 section 7.3. Any program on
 // this machine and any web page can send a request there: one of another sign-in is ignored and not reported.
-import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Callback } from '@sandbridge/core/parts'
 import { isLoopbackUrl } from '@sandbridge/core/util/net'
@@ -44,11 +45,12 @@ export async function openCallback(registered: string | undefined, port: number)
   })
   // Browsers try every address of `localhost`.
   const host = address?.hostname === '[::1]' ? '::1' : '127.0.0.1'
+  const bind = (at: number): Promise<unknown> => once(server.listen(at, host), 'listening')
   if (address?.port) {
-    await bind(server, Number(address.port), host).catch(() => {
+    await bind(Number(address.port)).catch(() => {
       throw new PortTakenError(`port ${address.port}, which receives the response, is in use`)
     })
-  } else await bind(server, port, host).catch(() => bind(server, 0, host))
+  } else await bind(port).catch(() => bind(0))
   const bound = (server.address() as AddressInfo).port
   return {
     url: addressWithPort(registered, address, bound),
@@ -74,14 +76,4 @@ function addressWithPort(registered: string | undefined, address: URL | undefine
   if (!address) return `http://127.0.0.1:${port}/callback`
   if (address.port) return registered!
   return `http://${address.hostname}:${port}${address.pathname}`
-}
-
-function bind(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 }

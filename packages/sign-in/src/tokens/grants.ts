@@ -1,7 +1,7 @@
 // What is kept of a sign-in, and how it is checked when it is read. Pure.
+import * as z from 'zod'
 import type { HeldSecrets } from '@sandbridge/core/config/secrets'
 import type { Grant, ServerGrants } from '@sandbridge/core/upstream/auth'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
 
 export function noGrants(): ServerGrants {
   return { byIssuer: Object.create(null) as ServerGrants['byIssuer'] }
@@ -23,30 +23,24 @@ export function noteSecrets({ byIssuer }: ServerGrants, held: HeldSecrets): void
   }
 }
 
+const text = z.string().optional()
+/** Of the fields that are read; unknown ones stay. */
+const grant = z.object({
+  client: z.object({ client_id: z.string() }).optional(),
+  tokens: z.object({ access_token: z.string() }).optional(),
+  endpoint: z.object({ url: z.string() }).optional(),
+  account: text,
+  ended: text,
+  port: z.int().min(0).max(65_535).optional(),
+})
+const grants = z.object({
+  byIssuer: z.record(z.string(), grant),
+  latest: text,
+  missingScope: text,
+  entry: z.object({ name: z.string(), url: z.string() }).optional(),
+  refused: z.object({ resourceMetadata: text }).optional(),
+})
+
 export function isGrants(value: unknown): value is ServerGrants {
-  if (!isRecord(value) || !isRecord(value['byIssuer'])) return false
-  if (!isTextIfAny(value['latest']) || !isTextIfAny(value['missingScope'])) return false
-  const { entry, refused } = value
-  if (
-    entry !== undefined &&
-    !(isRecord(entry) && typeof entry['name'] === 'string' && typeof entry['url'] === 'string')
-  )
-    return false
-  if (refused !== undefined && !(isRecord(refused) && isTextIfAny(refused['resourceMetadata']))) return false
-  return Object.values(value['byIssuer']).every(isGrant)
-}
-
-/** Checks only the fields that are read; unknown ones stay. */
-function isGrant(value: unknown): value is Grant {
-  if (!isRecord(value)) return false
-  const { client, tokens, port, endpoint } = value
-  if (client !== undefined && !(isRecord(client) && typeof client['client_id'] === 'string')) return false
-  if (tokens !== undefined && !(isRecord(tokens) && typeof tokens['access_token'] === 'string')) return false
-  if (endpoint !== undefined && !(isRecord(endpoint) && typeof endpoint['url'] === 'string')) return false
-  if (!isTextIfAny(value['account']) || !isTextIfAny(value['ended'])) return false
-  return port === undefined || (Number.isInteger(port) && Number(port) >= 0 && Number(port) < 65_536)
-}
-
-function isTextIfAny(value: unknown): boolean {
-  return value === undefined || typeof value === 'string'
+  return grants.safeParse(value).success
 }
