@@ -1,4 +1,4 @@
-// The command line of a sandbox's container. Every hardening option is here and nowhere else.
+// The command line of a sandbox's container, and what every container of ours has.
 import { randomInt } from 'node:crypto'
 import path from 'node:path'
 import type { MountedFolder } from '@sandbridge/core/isolation'
@@ -41,32 +41,20 @@ const PROJECTS = { '/projects': '64m' }
  * The docker command copies these variables, passwords included, from the user's configuration into every container
  * unless they are set.
  */
-const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
+export const PROXY_VARIABLES = ['HTTP', 'HTTPS', 'FTP', 'NO', 'ALL'].flatMap((one) => [
+  `${one}_PROXY`,
+  `${one}_PROXY`.toLowerCase(),
+])
 
 /** Arguments of the engine's command, starting with `run`. */
 export function runArguments(options: RunOptions): string[] {
   const { engine } = options
   return [
-    'run',
-    '--interactive',
-    '--rm',
-    // Podman's `rm --force` waits for so long, and a bridge that ends does not.
-    '--stop-timeout=0',
-    '--name',
-    options.name,
-    ...Object.entries(options.labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
-    // Only the image that was inspected, without its entry point.
-    '--pull=never',
+    ...hardenedRun(options),
     '--entrypoint=python3',
-    '--no-healthcheck',
     '--network=none',
     '--hostname=sandbox',
-    '--ipc=private',
     '--cgroupns=private',
-    '--read-only',
-    '--cap-drop=ALL',
-    '--security-opt=no-new-privileges',
-    `--security-opt=seccomp=${options.seccompProfilePath}`,
     `--user=${userOf(options)}`,
     `--memory=${options.memoryBytes}b`,
     `--memory-swap=${options.memoryBytes}b`,
@@ -78,13 +66,44 @@ export function runArguments(options: RunOptions): string[] {
     ...mounts(options).map(mountArgument),
     ...volumeArguments(options),
     ...(engine.enforcesLimits ? [] : uncountedDevices(engine)),
-    // The output is frames for the bridge; a log would be an unlimited copy of it on the host's disk.
-    '--log-driver=none',
     '--sig-proxy=false',
-    ...(engine.dialect === 'podman' ? podmanOnly() : dockerOnly()),
+    ...(engine.dialect === 'podman'
+      ? ['--no-hosts']
+      : environmentArguments(Object.fromEntries(PROXY_VARIABLES.map((name) => [name, ''])))),
     ...environmentArguments(options.environment),
     options.image,
     ...options.pythonArgs,
+  ]
+}
+
+/** What sandboxes and containers of servers have alike, starting with `run`. */
+export function hardenedRun({
+  engine,
+  name,
+  labels,
+  seccompProfilePath,
+}: Pick<RunOptions, 'engine' | 'name' | 'labels' | 'seccompProfilePath'>): string[] {
+  return [
+    'run',
+    '--interactive',
+    '--rm',
+    // Podman's `rm --force` waits for so long, and a bridge that ends does not.
+    '--stop-timeout=0',
+    '--name',
+    name,
+    ...Object.entries(labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
+    // Only the image that was inspected.
+    '--pull=never',
+    '--no-healthcheck',
+    '--ipc=private',
+    '--read-only',
+    '--cap-drop=ALL',
+    '--security-opt=no-new-privileges',
+    `--security-opt=seccomp=${seccompProfilePath}`,
+    // The output is for the bridge; a log would be an unlimited copy of it on the host's disk.
+    '--log-driver=none',
+    // By default, podman makes /run and /var/tmp writable and passes the host's proxy variables.
+    ...(engine.dialect === 'podman' ? ['--read-only-tmpfs=false', '--http-proxy=false', '--image-volume=ignore'] : []),
   ]
 }
 
@@ -129,22 +148,6 @@ function uncountedDevices({ dialect }: Engine): string[] {
       ? '--security-opt=mask=/dev/zero'
       : '--mount=type=bind,source=/dev/null,target=/dev/zero,readonly'
   return [zero, '--tmpfs=/dev/pts:ro,noexec,nosuid,nodev,size=4k']
-}
-
-function podmanOnly(): string[] {
-  return [
-    // By default, podman makes /run and /var/tmp writable and passes the host's proxy variables.
-    '--read-only-tmpfs=false',
-    '--http-proxy=false',
-    '--image-volume=ignore',
-    '--no-hosts',
-  ]
-}
-
-function dockerOnly(): string[] {
-  return environmentArguments(
-    Object.fromEntries(PROXY_VARIABLES.flatMap((name) => [name, name.toLowerCase()]).map((name) => [name, ''])),
-  )
 }
 
 function environmentArguments(environment: Record<string, string>): string[] {

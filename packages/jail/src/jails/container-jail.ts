@@ -4,6 +4,7 @@ import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { commandEnvironment } from '@sandbridge/core/util/process'
 import { enginePath, type Engine } from '@sandbridge/containers/probe-engine.ts'
+import { hardenedRun, PROXY_VARIABLES } from '@sandbridge/containers/run-arguments.ts'
 import { profileFile } from '@sandbridge/containers/seccomp-file.ts'
 import { refusingProfile } from '@sandbridge/containers/seccomp-profile.ts'
 import { INNER_SOCKET, SHOWN_AGAIN, UNPRIVILEGED_UID } from './bubblewrap-jail.ts'
@@ -43,11 +44,6 @@ const ENGINE_VARIABLES =
   /^(?:PATH|HOME|TMPDIR|LD_\w+|XDG_\w+|DBUS_\w+|GODEBUG|_?CONTAINERS?_\w+|DOCKER_(?:HOST|CONTEXT|CONFIG|CERT_PATH|TLS\w*|API_VERSION))$/
 /** Names that an engine accepts; with a trailing star, an engine would pass all variables with that prefix. */
 const VARIABLE = /^[A-Za-z_][\w.-]*$/
-/**
- * Variables that the docker command copies, including passwords, from the user's configuration into every container
- * unless they are set.
- */
-const PROXY_VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'FTP_PROXY', 'NO_PROXY', 'ALL_PROXY']
 
 /**
  * Arguments of the engine's command, starting with `run`.
@@ -59,35 +55,15 @@ export function containerArguments(
   command: readonly string[],
 ): string[] {
   const { engine, image, root } = jail
+  const { name, labels } = options
   const [program = '', ...args] = command
   return [
-    'run',
-    '--interactive',
-    '--rm',
-    // Podman's `rm --force` waits for so long, and a bridge that ends does not.
-    '--stop-timeout=0',
-    `--name=${options.name}`,
-    ...Object.entries(options.labels).flatMap(([key, value]) => ['--label', `${key}=${value}`]),
-    '--pull=never',
-    '--no-healthcheck',
-    '--ipc=private',
-    '--read-only',
-    '--cap-drop=ALL',
-    '--log-driver=none',
-    '--security-opt=no-new-privileges',
+    ...hardenedRun({ engine, name, labels, seccompProfilePath: enginePath(serverProfile(engine), engine) }),
     // SELinux would refuse the mounted files, and relabelling would change the machine's own files.
     '--security-opt=label=disable',
-    `--security-opt=seccomp=${enginePath(serverProfile(engine), engine)}`,
     ...userArguments(engine),
     `--network=${options.network ? 'host' : 'none'}`,
-    ...(engine.dialect === 'podman'
-      ? [
-          '--read-only-tmpfs=false',
-          '--http-proxy=false',
-          '--image-volume=ignore',
-          ...(options.network ? [] : ['--no-hosts']),
-        ]
-      : []),
+    ...(engine.dialect === 'podman' && !options.network ? ['--no-hosts'] : []),
     ...(root ? ['/tmp', '/var'] : ['/tmp', '/var/tmp']).map((folder) => `--tmpfs=${folder}:${TMPFS}`),
     ...allMounts(root, options).map((mount) => mountArgument(mount, options.nothing)),
     `--workdir=${options.cwd}`,
@@ -107,7 +83,7 @@ export function engineEnvironment(environment: Readonly<Record<string, string>>)
 
 function variableArguments({ dialect }: Engine, environment: Readonly<Record<string, string>>): string[] {
   const given = Object.entries(environment).filter(([name]) => VARIABLE.test(name))
-  const copied = dialect === 'docker' ? PROXY_VARIABLES.flatMap((name) => [name, name.toLowerCase()]) : []
+  const copied = dialect === 'docker' ? PROXY_VARIABLES : []
   return [
     ...copied.filter((name) => !Object.hasOwn(environment, name)).map((name) => `${name}=`),
     ...given.map(([name, value]) => (ENGINE_VARIABLES.test(name) ? `${name}=${value}` : name)),
