@@ -7,7 +7,6 @@ import { clientErrors, type Refusal, toClientMessage } from '@sandbridge/core/se
 import { createServer, type MakeOffer, OpenRuns } from '@sandbridge/core/serve/mcp'
 import { DroppedError, type OnDropped, OpenRequests } from '@sandbridge/core/upstream/reading'
 import { acceptedForm, answerAsJson, asPackageTakes, writeBigNumbers } from './accepted-form.ts'
-import type { Client } from './access/find-client.ts'
 import { LegacyConversations } from './sessions/legacy-conversations.ts'
 import { refuse } from './refuse.ts'
 import type { HandleSeal } from './sessions/sealed-handle.ts'
@@ -94,26 +93,6 @@ export class ClientGroup {
   /** Ends the streams of its clients of the modern era. */
   close(): Promise<void> {
     return this.#modern.close()
-  }
-}
-
-/** One group for each named token's user, and one for the bridge's own token. */
-export class ClientGroups {
-  readonly #create: (user: string | undefined) => ClientGroup
-  readonly #byUser = new Map<string | undefined, ClientGroup>()
-
-  constructor(create: (user: string | undefined) => ClientGroup) {
-    this.#create = create
-  }
-
-  of({ user }: Client): ClientGroup {
-    let group = this.#byUser.get(user)
-    if (!group) this.#byUser.set(user, (group = this.#create(user)))
-    return group
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#byUser.values()].map((group) => group.close()))
   }
 }
 

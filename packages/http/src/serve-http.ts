@@ -9,7 +9,7 @@ import type { Log } from '@sandbridge/core/util'
 import { FairTurns } from '@sandbridge/core/util/async'
 import { shortName } from '@sandbridge/core/util/text'
 import { Deliveries, ofResponse, type ServerParts } from '@sandbridge/core/serve/mcp'
-import { ClientGroup, ClientGroups } from './client-groups.ts'
+import { ClientGroup } from './client-groups.ts'
 import { createFindClient } from './access/find-client.ts'
 import { createGuard } from './access/guard.ts'
 import { createHealth, HEALTH_PATHS } from './health.ts'
@@ -122,7 +122,8 @@ export async function serveHttp(
   const { session, runtime, kubernetesNamespace = '' } = bridge.settings
   const areShared = session === 'durable' && runtime === 'kubernetes'
   const seal = areShared && handleKey !== undefined ? new HandleSeal(handleKey, kubernetesNamespace) : undefined
-  const groups = new ClientGroups((user) => new ClientGroup({ bridge, registry, user, seal, limits, offers }))
+  /** One for each named token's user, and one for the bridge's own token. */
+  const groups = new Map<string | undefined, ClientGroup>()
   const resource = () => publicUrlOf(settings) ?? listener.origin + PATH
   const { accessTokens, protectedResource } = createOAuth(settings, resource, log)
   const findClient = createFindClient({ token, named: new NamedTokens(bridge.stores.of(undefined)), accessTokens, log })
@@ -161,7 +162,9 @@ export async function serveHttp(
       return refuse(response, 404, `Nothing is at ${shortName(path) || '/'}: the path is ${PATH}, also behind a proxy`)
     const client = await guard.letIn(request, response)
     if (!client) return
-    const group = groups.of(client)
+    const { user } = client
+    const group = groups.get(user) ?? new ClientGroup({ bridge, registry, user, seal, limits, offers })
+    groups.set(user, group)
     if (!listener.admit(request.socket, group))
       return refuse(response, 503, 'Too many connections are open', { close: true })
     if (!METHODS.includes(request.method)) {
@@ -223,7 +226,7 @@ export async function serveHttp(
         const answers = [...openAnswers].filter(({ req }) => req.method === 'POST')
         await Promise.all(answers.map((response) => once(response, 'close')))
       }
-      await groups.close()
+      await Promise.all([...groups.values()].map((group) => group.close()))
       listener.close()
     },
   }

@@ -1,4 +1,5 @@
 // Serves the page on a separate port, to this machine only.
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
@@ -23,18 +24,14 @@ export async function servePage(bridge: Bridge, port: number): Promise<AnswerPag
     })
   })
   server.on('connection', (socket) => connections.add(socket))
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const message = `The page cannot be served at ${HOST}:${port}: ${cause.message}`
-      reject(
-        new BridgeError('CONFIG_INVALID', message, {
-          cause,
-          hint: 'Choose another port, or leave out `--port` to get a free one.',
-        }),
-      )
+  await once(server.listen(port, HOST), 'listening').catch((cause: Error) => {
+    throw new BridgeError('CONFIG_INVALID', `The page cannot be served at ${HOST}:${port}: ${cause.message}`, {
+      cause,
+      hint: 'Choose another port, or leave out `--port` to get a free one.',
     })
-    server.listen(port, HOST, resolve)
   })
+  // A connection that cannot be accepted is no reason to end.
+  server.on('error', () => {})
   const { port: served } = server.address() as AddressInfo
   const origin = `http://${HOST}:${served}`
   const service: AnswerPage = {

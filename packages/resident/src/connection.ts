@@ -1,5 +1,6 @@
 // How a client reaches a resident: through a Unix socket in the resident's folder. On Windows, a file of the same name
 // says which named pipe it is, and both sides first prove that they know what else the file says: see pipe.ts.
+import { once } from 'node:events'
 import { connect, type Server, Socket } from 'node:net'
 
 /** @param onOpen listens to the socket from now on, and may write */
@@ -16,8 +17,7 @@ export async function listen(server: Server, socketPath: string, admit: (socket:
   let address = socketPath
   if (process.platform === 'win32') address = (await import('./pipe.ts')).makePipe(server, socketPath, admit)
   else server.on('connection', admit)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(address, resolve)
-  })
+  await once(server.listen(address), 'listening')
+  // A connection that cannot be accepted is no reason to end.
+  server.on('error', () => {})
 }

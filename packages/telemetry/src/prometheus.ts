@@ -1,5 +1,6 @@
 // Metrics for Prometheus (text format 0.0.4) on a port of its own; one that others can reach needs a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Subscriber } from '@sandbridge/core/observe/events'
 import type { Told } from '@sandbridge/core/observe/runs'
@@ -83,10 +84,9 @@ export class PrometheusPort implements Subscriber {
       response.end(status === 200 ? prometheusText(this.#metrics.read()) : '')
     })
     server.unref()
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(port, host, resolve)
-    })
+    await once(server.listen(port, host), 'listening')
+    // A connection that cannot be accepted is no reason to end.
+    server.on('error', () => {})
     this.#server = server
     const address = server.address()
     return typeof address === 'object' && address !== null ? address.port : port

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { leadingValues } from '@sandbridge/core/upstream/reading'
-import { asUtf8 } from '@sandbridge/core/util/bytes'
+import { asUtf8, readAtMost } from '@sandbridge/core/util/bytes'
 import { lineCost, MAX_MESSAGE_STRUCTURE, parseExact, tryParseExact } from '@sandbridge/core/util/json'
 import { refusalOfText } from '@sandbridge/core/serve'
 
@@ -77,22 +77,11 @@ function tooLarge(maxBytes: number): BodyError {
   return new BodyError(413, `The request body exceeds ${maxBytes} bytes`, -32_000)
 }
 
-function collect(body: Readable, maxBytes: number, problem = 'The request was aborted'): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    let chunks: Buffer[] = []
-    let length = 0
-    body.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= maxBytes) chunks.push(chunk)
-      else {
-        chunks = []
-        reject(tooLarge(maxBytes))
-      }
-    })
-    body.once('end', () => resolve(Buffer.concat(chunks)))
-    // After 'end', these events have no effect.
-    const brokenOff = () => reject(new BodyError(400, problem, -32_700))
-    body.on('close', brokenOff)
-    body.on('error', brokenOff)
-  })
+async function collect(body: Readable, maxBytes: number, problem = 'The request was aborted'): Promise<Buffer> {
+  try {
+    // The rest of a body that is too large is read past, so that the response arrives.
+    return await readAtMost(body.iterator({ destroyOnReturn: false }), maxBytes, () => tooLarge(maxBytes))
+  } catch (error) {
+    throw error instanceof BodyError ? error : new BodyError(400, problem, -32_700)
+  }
 }

@@ -1,4 +1,5 @@
 // Listens on the port, with TLS when certificate files are given, and limits what connections can use up.
+import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
@@ -77,14 +78,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   }
 }
 
-function listen(server: Server, { host, port }: Address): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const message = `--http: ${host}:${port} cannot listen: ${cause.message}`
-      reject(new BridgeError('CONFIG_INVALID', message, { cause }))
-    })
-    server.listen(port, host, resolve)
+async function listen(server: Server, { host, port }: Address): Promise<void> {
+  await once(server.listen(port, host), 'listening').catch((cause: Error) => {
+    throw new BridgeError('CONFIG_INVALID', `--http: ${host}:${port} cannot listen: ${cause.message}`, { cause })
   })
+  // A connection that cannot be accepted is no reason to end.
+  server.on('error', () => {})
 }
 
 // Maps each TLS socket to its raw connection. Limits apply to the raw one, which exists before the handshake; requests

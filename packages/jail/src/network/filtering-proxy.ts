@@ -2,7 +2,8 @@
 // hosts. It resolves names itself and dials the addresses that it has checked, so that DNS cannot be changed in
 // between.
 import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } from 'node:dns'
-import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { shortName, visibleInline } from '@sandbridge/core/util/text'
@@ -108,7 +109,10 @@ export async function startFilteringProxy(options: FilteringProxyOptions): Promi
   server.on('request', (request: IncomingMessage, response: ServerResponse) =>
     forward(request, response, refusal, dial),
   )
-  await listen(server, socketPath)
+  await once(server.listen(socketPath), 'listening')
+  // A broken connection affects only that connection.
+  server.on('error', () => {})
+  server.on('clientError', (_, socket) => socket.destroy())
   return {
     close() {
       server.close()
@@ -178,16 +182,3 @@ function answer(client: Duplex, status: number, text: string): void {
 const said = (text: string): string => `This server is jailed by Sandbridge: ${text}.\n`
 
 const shownHost = (host: string): string => visibleInline(shortName(host))
-
-function listen(server: Server, socketPath: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(socketPath, () => {
-      server.off('error', reject)
-      // A broken connection affects only that connection.
-      server.on('error', () => {})
-      server.on('clientError', (_, socket) => socket.destroy())
-      resolve()
-    })
-  })
-}
