@@ -4,7 +4,7 @@
 import { type EndSignal, environmentOf } from '@sandbridge/core/util/process'
 import type { ClientContext } from '@sandbridge/core/config/settings'
 import { lineOf } from '@sandbridge/core/serve'
-import { isRecord } from '@sandbridge/core/util/json/json.ts'
+import { fieldsOf, isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 /** Changes when a relay and a resident of different versions would not understand each other. */
 export const PROTOCOL = 1
@@ -112,12 +112,7 @@ export function isControl(line: Buffer): boolean {
 
 /** The fields of a control line; empty for anything that is not an object. */
 export function readControl(line: Buffer): Record<string, unknown> {
-  try {
-    const said: unknown = JSON.parse(line.toString('utf8', 1))
-    return isRecord(said) ? said : {}
-  } catch {
-    return {}
-  }
+  return fieldsOf(parseJson(line.toString('utf8', 1)))
 }
 
 /** Returns undefined for a command line that is not understood. */

@@ -26,13 +26,13 @@ export interface ClusterAccess {
   name: string
   server: URL
   namespace: string
-  tlsServerName: string | undefined
+  tlsServerName?: string | undefined
   skipTlsVerify: boolean
   ca: Material | undefined
-  cert: Material | undefined
-  key: Material | undefined
+  cert?: Material | undefined
+  key?: Material | undefined
   token: Material | undefined
-  exec: ExecPlugin | undefined
+  exec?: ExecPlugin | undefined
 }
 
 export interface FindOptions {
@@ -81,13 +81,9 @@ async function findServiceAccount(options: FindOptions): Promise<ClusterAccess |
     name: 'the cluster of this pod',
     server: new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port}`),
     namespace: namespace ?? own.trim(),
-    tlsServerName: undefined,
     skipTlsVerify: false,
     ca: { file: path.join(folder, 'ca.crt') },
-    cert: undefined,
-    key: undefined,
     token: { file: tokenFile },
-    exec: undefined,
   }
 }
 

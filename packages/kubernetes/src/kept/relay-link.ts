@@ -3,6 +3,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '@sandbridge/core/errors.ts'
+import { withTimeout } from '@sandbridge/core/util/async'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import type { Hello } from './hello.ts'
 import { NumberedLines } from './numbered-lines.ts'
@@ -213,17 +214,7 @@ export class RelayLink {
     // An earlier connection may have left half a line.
     connection.stdin.write('\n')
     connection.stdin.write(encodeLine(generation, 0, `attach ${this.#attempt} ${this.#lines.last}`))
-    let timer: NodeJS.Timeout | undefined
-    const hello = await Promise.race([
-      answered,
-      connection.ended.then((reason) => Promise.reject(new Error(reason || 'the connection ended'))),
-      new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => reject(new RelaySilent(ms)), ms)
-      }),
-    ]).finally(() => {
-      clearTimeout(timer)
-      this.#onHello = undefined
-    })
+    const hello = await within(answered, connection, ms).finally(() => (this.#onHello = undefined))
     if (hello.generation !== generation) throw new NotAdmitted(hello)
     this.#connection = connection
     this.#heardAt = performance.now()
@@ -311,16 +302,17 @@ export async function askRelay(connection: Connection, ms: number): Promise<Hell
   })
   lines.readFrom(connection.stdout)
   connection.stdin.write(Buffer.concat([Buffer.from('\n'), encodeLine(0, 0, 'ask 0')]))
-  const late = new AbortController()
   try {
-    return await Promise.race([
-      answered,
-      connection.ended.then((reason) => Promise.reject(new Error(reason || 'the connection ended'))),
-      sleep(ms, undefined, { signal: late.signal }).then(() => Promise.reject(new RelaySilent(ms))),
-    ])
+    return await within(answered, connection, ms)
   } finally {
-    late.abort()
     // Frames after the hello are for another bridge.
     lines.end()
   }
+}
+
+function within(answered: Promise<Hello>, { ended }: Connection, ms: number): Promise<Hello> {
+  const lost = ended.then((reason) => Promise.reject(new Error(reason || 'the connection ended')))
+  return withTimeout(Promise.race([answered, lost]), ms, (): never => {
+    throw new RelaySilent(ms)
+  })
 }

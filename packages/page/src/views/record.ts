@@ -1,7 +1,7 @@
 // The record for the page: of all bridges of this user, with what this one has in memory, such as the code.
 import * as z from 'zod'
 import { recordIn } from '@sandbridge/record/audit/other-files.ts'
-import { type RunCursor, readRunLines, readRuns } from '@sandbridge/record/audit/read-runs.ts'
+import { isBefore, type RunCursor, readRunLines, readRuns } from '@sandbridge/record/audit/read-runs.ts'
 import { startOf } from '@sandbridge/record/audit/recorded-run.ts'
 import { errorOf, numberOf, type RecordEntry, textOf } from '@sandbridge/record/audit/record-entry.ts'
 import type { Call, Ledger, Run } from '@sandbridge/core/observe/runs'
@@ -76,7 +76,7 @@ export async function recordRuns(
   })
   const recorded = new Map(page.runs.map((run): [string, RunRow] => [run.id, withMemory(run, remembered.get(run.id))]))
   const others = [...remembered.values()].filter(
-    ({ row, cell }) => !recorded.has(row.id) && isWanted(cell, filter) && isOlder(row, before),
+    ({ row, cell }) => !recorded.has(row.id) && isWanted(cell, filter) && (!before || isBefore(row, before)),
   )
   // This page ends where the record's page ends, or at its limit.
   const from = page.next?.at ?? -Infinity
@@ -123,10 +123,6 @@ function withMemory(run: RunRow, remembered: Remembered | undefined): RunRow {
     ...(error !== undefined && { error }),
     ...(run.kind === 'unfinished' && { at, status, kind: 'run' }),
   }
-}
-
-function isOlder({ at, id }: RunRow, before: RunCursor | undefined): boolean {
-  return before === undefined || at < before.at || (at === before.at && id.localeCompare(before.id) < 0)
 }
 
 const recordedFlow = z.object({ from: z.record(z.string(), z.array(z.string())), seen: z.array(z.string()) })

@@ -1,5 +1,6 @@
 // Chains the lines of the record: each holds the hash of the line before it, and a hash of its own content. Pure.
 import { hash as digest } from 'node:crypto'
+import { fieldsOf, parseJson } from '@sandbridge/core/util/json/json.ts'
 
 /** `prev` of a bridge's first line. */
 export const NO_LINE = '0'.repeat(64)
@@ -37,12 +38,7 @@ export interface ReadLine {
 export function readLine(line: string): ReadLine | undefined {
   const [, body, hash] = HASH_FIELD.exec(line) ?? []
   if (body === undefined || hash === undefined) return undefined
-  let fields: Record<string, unknown>
-  try {
-    fields = JSON.parse(`${body}}`) as Record<string, unknown>
-  } catch {
-    return undefined
-  }
+  const fields = fieldsOf(parseJson(`${body}}`))
   const { n, prev } = fields
   if (typeof n !== 'number' || typeof prev !== 'string') return undefined
   const isIntact = digest('sha256', `${body}}`) === hash

@@ -85,7 +85,8 @@ export async function readRunLines(logs: Logs, id: string, at: number): Promise<
 /** Longest possible run. */
 const MAX_RUN_MS = 24 * 60 * 60_000
 
-function isBefore({ at, id }: RunRow, cursor: RunCursor): boolean {
+/** In the order of the record, newest first, after this place. */
+export function isBefore({ at, id }: RunRow, cursor: RunCursor): boolean {
   return at < cursor.at || (at === cursor.at && id.localeCompare(cursor.id) < 0)
 }
 

@@ -1,6 +1,7 @@
 // What is open between one client and its resident, what the client is told before the resident answers, and what is
 // said again to the next resident when one is lost. Pure.
 
+import type { KeptAnswers } from './kept-answers.ts'
 import { exactJson, parseExact, tryParseExact } from '@sandbridge/core/util/json'
 import { fieldsOf, isRecord } from '@sandbridge/core/util/json/json.ts'
 
@@ -14,12 +15,7 @@ interface OpenRequest {
   told: string | undefined
 }
 
-/** See `KeptAnswers`. */
-interface Kept {
-  questionOf(method: string, params: unknown): string | undefined
-  find(question: string): string | undefined
-  learn(question: string, result: string): void
-}
+type Kept = Pick<KeptAnswers, 'questionOf' | 'find' | 'learn'>
 
 const LOST =
   'The resident bridge ended while this code ran. Its variables are lost. Calls that the code made may or may not have ' +
