@@ -22,34 +22,14 @@ export interface PrintsTo {
 /** A cell of a table: plain text, or text with a style for terminals. */
 export type Cell = string | { text: string; style: Style }
 
-interface TableOptions {
-  /** Column names. Only shown in a terminal: in a pipe every line is a row. */
-  head?: readonly string[]
-}
-
-export interface Printer {
-  print: (text: string) => void
-  /** For a person: on stderr, as stdout belongs to what a program reads. */
-  tell: (text: string) => void
-  /** Prints untrusted text in a style. */
-  printStyled: (style: Style, text: string) => void
-  printJson: (value: unknown) => void
-  /** Prints cells on one line. */
-  printLine: (cells: readonly Cell[], gap?: string) => void
-  /** Pads columns to their widest cell. In a terminal, a long last cell wraps within its column. */
-  printTable: (table: readonly (readonly Cell[])[], options?: TableOptions) => void
-  /** Prints a summary of a list, or the next step, only in a terminal. */
-  printSummary: (text: string) => void
-  /** Tells a person that a list is empty; a program gets no output. */
-  printEmpty: (text: string) => void
-}
+export type Printer = ReturnType<typeof printer>
 
 const GAP = '  '
 /** A narrower last column is not wrapped: the terminal wraps it. */
 const MIN_WRAPPED_WIDTH = 20
 
 /** Writes to these outputs. Styles are plain in a pipe, and with NO_COLOR or TERM=dumb (https://no-color.org). */
-export function printer(to: PrintsTo): Printer {
+export function printer(to: PrintsTo) {
   const isTerminal = (): boolean => to.stdout.isTTY === true
   const hasColour = (): boolean => isTerminal() && !to.env['NO_COLOR'] && to.env['TERM'] !== 'dumb'
   const styled = (style: Style | undefined, text: string): string =>
@@ -69,24 +49,33 @@ export function printer(to: PrintsTo): Printer {
   }
   return {
     print,
+    /** For a person: on stderr, as stdout belongs to what a program reads. */
     tell,
-    printStyled: (style, text) => void to.stdout.write(`${styled(style, visible(text))}\n`),
-    printJson: (value) => print(JSON.stringify(value, null, 2)),
-    printLine: (cells, gap = GAP) => {
+    /** Prints untrusted text in a style. */
+    printStyled: (style: Style, text: string): void => void to.stdout.write(`${styled(style, visible(text))}\n`),
+    printJson: (value: unknown): void => print(JSON.stringify(value, null, 2)),
+    /** Prints cells on one line. */
+    printLine: (cells: readonly Cell[], gap = GAP): void => {
       const parts = cells.map(partOf).filter(({ text }) => text !== '')
       to.stdout.write(`${parts.map(({ text, style }) => styled(style, text)).join(gap)}\n`)
     },
-    printTable: (table, { head } = {}) => {
+    /**
+     * Pads columns to their widest cell. In a terminal, a long last cell wraps within its column.
+     * @param head column names; only shown in a terminal: in a pipe every line is a row
+     */
+    printTable: (table: readonly (readonly Cell[])[], { head }: { head?: readonly string[] } = {}): void => {
       if (table.length === 0) return
       const titles = head && isTerminal() ? [head.map((text): Cell => ({ text, style: 'dim' }))] : []
       const rows = [...titles, ...table].map((row) => row.map(partOf))
       const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]?.text.length ?? 0)))
       for (const row of rows) to.stdout.write(`${lineOf(row, widths)}\n`)
     },
-    printSummary: (text) => {
+    /** Prints a summary of a list, or the next step, only in a terminal. */
+    printSummary: (text: string): void => {
       if (isTerminal()) to.stdout.write(`\n${styled('dim', visible(text))}\n`)
     },
-    printEmpty: (text) => {
+    /** Tells a person that a list is empty; a program gets no output. */
+    printEmpty: (text: string): void => {
       if (isTerminal()) print(text)
       else tell(text)
     },

@@ -24,7 +24,7 @@ export function capabilitiesFor(requests: UpstreamRequests): ClientCapabilities 
   }
 }
 
-/** Answers a server's request that arrived inside a task. @throws Error when such requests have no answerer */
+/** Answers a server's request. @throws Error when such requests have no answerer */
 export async function answerRequest(
   { roots, elicit, sample }: UpstreamRequests,
   server: string,
@@ -54,18 +54,12 @@ async function askUser(
 /** Registers `requests` as handlers of the requests that the server behind `client` sends. */
 export function serveRequests(sdk: Sdk, client: Client, server: string, requests: UpstreamRequests): void {
   const { roots, elicit, sample } = requests
-  if (roots) client.setRequestHandler('roots/list', async () => ({ roots: await roots(server) }))
-  if (elicit) {
-    client.setRequestHandler(
-      'elicitation/create',
-      (request, context) => askUser(elicit, server, request.params, context.mcpReq.signal) as never,
-    )
-  }
-  if (sample) {
-    client.setRequestHandler(
-      'sampling/createMessage',
-      (request, context) => sample(server, request.params, context.mcpReq.signal) as never,
-    )
+  const served = { 'roots/list': roots, 'elicitation/create': elicit, 'sampling/createMessage': sample }
+  for (const method of Object.keys(served) as (keyof typeof served)[]) {
+    if (!served[method]) continue
+    client.setRequestHandler(method, ({ params = {} }, { mcpReq }) => {
+      return answerRequest(requests, server, { method, params }, mcpReq.signal) as never
+    })
   }
   client.fallbackRequestHandler = (request) => {
     const reason = `${request.method} is not supported: this client did not declare that capability`
