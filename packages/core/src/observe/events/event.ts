@@ -42,6 +42,18 @@ export interface CallFlow {
   seen: readonly string[]
 }
 
+interface OfCall {
+  kind: CallKind
+  server: string
+  /** The server's own name of the tool or prompt, or the URI of the resource. */
+  name: string
+}
+
+interface Flowing {
+  /** Missing where flows are not followed. */
+  flow?: CallFlow | undefined
+}
+
 /** What the events of each type tell, beside what they are about. */
 export interface Events {
   'run.started': {
@@ -96,37 +108,23 @@ export interface Events {
     stateLost: boolean
   }
   /** A call was denied, or the user is about to be asked, who may still deny it. Has the id of the call's events. */
-  'call.decided': Ruled<'ask' | 'deny'> & {
-    kind: CallKind
-    server: string
-    name: string
-    /** Missing where flows are not followed. */
-    flow?: CallFlow | undefined
-  }
-  'call.started': {
-    kind: CallKind
-    server: string
-    /** The server's own name of the tool or prompt, or the URI of the resource. */
-    name: string
-    args: Readonly<Record<string, unknown>>
-    /** Whether the definition of the tool or prompt has an argument, or a field in one, of this name, or it is data. */
-    isNamed?: ((name: string) => boolean) | undefined
-    /** Missing where no rules apply to calls. */
-    allowed?: Allowed | undefined
-    /** Missing where flows are not followed. */
-    flow?: CallFlow | undefined
-    /** It is not sent: it gets the answer of the same call of a cell whose result was lost. */
-    isReused?: true | undefined
-  }
+  'call.decided': Ruled<'ask' | 'deny'> & OfCall & Flowing
+  'call.started': OfCall &
+    Flowing & {
+      args: Readonly<Record<string, unknown>>
+      /** Whether the definition of the tool or prompt has an argument, or a field in one, of this name, or it is data. */
+      isNamed?: ((name: string) => boolean) | undefined
+      /** Missing where no rules apply to calls. */
+      allowed?: Allowed | undefined
+      /** It is not sent: it gets the answer of the same call of a cell whose result was lost. */
+      isReused?: true | undefined
+    }
   'call.progress': {
     done: number
     total?: number | undefined
     message?: string | undefined
   }
-  'call.ended': {
-    kind: CallKind
-    server: string
-    name: string
+  'call.ended': OfCall & {
     /** `tool_error`: the server's result is marked as an error. */
     outcome: 'ok' | 'tool_error' | 'failed' | 'cancelled'
     durationMs: number

@@ -1,6 +1,5 @@
 // A run of code with its calls, as observers, pages and the record have it. Types only: the page imports them.
 import type { BridgeEvent, EventError, EventOf, Events } from '../events/event.ts'
-import type { TraceContext } from '../events/trace-context.ts'
 import type { Shown } from './shown.ts'
 
 /**
@@ -33,26 +32,20 @@ export interface Call extends Readonly<Omit<Events['call.started'], 'args'>> {
 /** A piece of a run's output, in order. */
 type Part = { kind: 'stdout' | 'stderr'; text: string } | { kind: 'display'; shown: Shown }
 
+type OfCell = 'user' | 'code' | 'at' | 'mono' | 'timeoutMs' | 'provider' | 'servers' | 'trace'
+
 /** Code that ran, or a client's request for it that failed before it had a cell. */
-export interface Run {
+export interface Run extends Pick<EventOf<'cell.started'>, OfCell> {
   /** Id of its cell; of the request while it has none. */
   id: string
   /** Id of the client's request; of its cell when no client asked for it. */
   readonly run: string
   session: string
   client: string
-  user?: string | undefined
   /** Number of the cell in the session; 0 without a cell. */
   number: number
-  code: string
-  /** Start time: milliseconds since 1970, and by the bridge's monotonic clock. */
-  at: number
-  mono: number
   status: 'running' | Events['cell.ended']['status']
   durationMs?: number
-  timeoutMs: number
-  provider: string
-  servers: readonly string[]
   parts: Part[]
   /** Characters of output that are kept, and that were dropped. */
   kept: number
@@ -74,7 +67,6 @@ export interface Run {
   delivered?: boolean
   /** The client's request. Missing for a cell that a person typed. */
   readonly request?: EventOf<'run.started'>
-  trace?: TraceContext | undefined
 }
 
 export interface SessionState {

@@ -60,10 +60,7 @@ export function marked<T extends object>(tool: T, { permissions, mount }: Pick<S
   return isReadOnly ? { ...tool, annotations: { readOnlyHint: true } } : tool
 }
 
-interface TimeLimits {
-  timeoutMs: number
-  maxTimeoutMs: number
-}
+type TimeLimits = Pick<Settings, 'timeoutMs' | 'maxTimeoutMs'>
 
 /**
  * @param byHandle whether the tool has the argument `session`
