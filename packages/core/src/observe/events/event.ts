@@ -112,7 +112,7 @@ export interface Events {
   'call.started': OfCall &
     Flowing & {
       args: Readonly<Record<string, unknown>>
-      /** Whether the definition of the tool or prompt has an argument, or a field in one, of this name, or it is data. */
+      /** Whether the definition of the tool or prompt has an argument, or a field in one, of this name. Others: data. */
       isNamed?: ((name: string) => boolean) | undefined
       /** Missing where no rules apply to calls. */
       allowed?: Allowed | undefined
