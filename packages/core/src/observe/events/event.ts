@@ -49,11 +49,6 @@ interface OfCall {
   name: string
 }
 
-interface Flowing {
-  /** Missing where flows are not followed. */
-  flow?: CallFlow | undefined
-}
-
 /** What the events of each type tell, beside what they are about. */
 export interface Events {
   'run.started': {
@@ -108,17 +103,22 @@ export interface Events {
     stateLost: boolean
   }
   /** A call was denied, or the user is about to be asked, who may still deny it. Has the id of the call's events. */
-  'call.decided': Ruled<'ask' | 'deny'> & OfCall & Flowing
-  'call.started': OfCall &
-    Flowing & {
-      args: Readonly<Record<string, unknown>>
-      /** Whether the definition of the tool or prompt has an argument, or a field in one, of this name. Others: data. */
-      isNamed?: ((name: string) => boolean) | undefined
-      /** Missing where no rules apply to calls. */
-      allowed?: Allowed | undefined
-      /** It is not sent: it gets the answer of the same call of a cell whose result was lost. */
-      isReused?: true | undefined
+  'call.decided': Ruled<'ask' | 'deny'> &
+    OfCall & {
+      /** Missing where flows are not followed. */
+      flow?: CallFlow | undefined
     }
+  'call.started': OfCall & {
+    args: Readonly<Record<string, unknown>>
+    /** Whether the tool or prompt is defined with an argument, or a field in one, of this name. Others are data. */
+    isNamed?: ((name: string) => boolean) | undefined
+    /** Missing where no rules apply to calls. */
+    allowed?: Allowed | undefined
+    /** It is not sent: it gets the answer of the same call of a cell whose result was lost. */
+    isReused?: true | undefined
+    /** Missing where flows are not followed. */
+    flow?: CallFlow | undefined
+  }
   'call.progress': {
     done: number
     total?: number | undefined
