@@ -45,10 +45,16 @@ export interface HttpFetch {
 
 export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
   const kept = { keepAlive: true, timeout: KEPT_MS }
+  let hangUps = 0
   const agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(kept) }
   const tunnels = new Map<string, HttpsProxyAgent<string>>()
   const lookup = options.allowLinkLocal ? {} : { lookup: guardedLookup }
-  let hangUps = 0
+  const all = (): http.Agent[] => [...Object.values(agents), ...tunnels.values()]
+  // Not a header: with `connection: close` from the caller, Node still keeps the connection that the server then closes.
+  const onHungUp = (): void => {
+    hangUps += 1
+    for (const agent of all()) (agent as { keepAlive?: boolean }).keepAlive = hangUps < MAX_HANG_UPS
+  }
 
   const prepare = (url: URL): https.RequestOptions => {
     if (!options.allowLinkLocal) assertHostAllowed(url.hostname)
@@ -57,7 +63,7 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
     if (url.protocol === 'http:') {
       return { ...addressOf(proxy), agent: agents['http:'], path: url.href, headers: proxyHeaders(proxy) }
     }
-    const tunnel = tunnels.get(proxy.href) ?? tunnelThrough(proxy)
+    const tunnel = tunnels.get(proxy.href) ?? tunnelThrough(proxy, hangUps < MAX_HANG_UPS)
     tunnels.set(proxy.href, tunnel)
     return { ...addressOf(url), agent: tunnel }
   }
@@ -70,8 +76,7 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
       try {
         proxy = proxyFor(url, options.env)
         const target = prepare(url)
-        if (hangUps >= MAX_HANG_UPS) target.headers = { ...(target.headers as object), connection: 'close' }
-        const message = await send(url, target, init, () => (hangUps += 1))
+        const message = await send(url, target, init, onHungUp)
         if (message.statusCode !== 407 || !proxy) return toResponse(message, init, options)
         message.resume()
         throw new Error(`the proxy ${proxy.host} wants a user name and a password (HTTP 407)`)
@@ -82,7 +87,7 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
       }
     },
     close() {
-      for (const agent of [...Object.values(agents), ...tunnels.values()]) agent.destroy()
+      for (const agent of all()) agent.destroy()
     },
   }
 }
@@ -217,8 +222,8 @@ function ofProxy(cause: unknown, proxy: URL | undefined): unknown {
 }
 
 /** Connects through a proxy's CONNECT. The proxy resolves the name, so the address cannot be checked here. */
-function tunnelThrough(proxy: URL): HttpsProxyAgent<string> {
-  const agent = new HttpsProxyAgent(proxy, { keepAlive: true })
+function tunnelThrough(proxy: URL, keepAlive: boolean): HttpsProxyAgent<string> {
+  const agent = new HttpsProxyAgent(proxy, { keepAlive })
   // Otherwise the answer of the proxy would pass for that of the server.
   agent.on('proxyConnect', ({ statusCode }: { statusCode: number }, request: http.ClientRequest) => {
     if (statusCode === 200) return

@@ -344,6 +344,19 @@ it('a server that hangs up on a notification works', async () => {
   expect(textOf(await call(open([remote('r', server.url)]), 'hello'))).toBe('hello')
 })
 
+it('a server that hangs up on each second request of a connection, whatever it says of the connection, works', async () => {
+  const served = new WeakSet()
+  const server = await rawRemote(undefined, (request, response) => {
+    if (served.has(request.socket)) return Boolean(request.socket.destroy())
+    served.add(request.socket)
+    // Python's server closes a connection when it is asked to, and does not say so.
+    response.shouldKeepAlive = true
+    return false
+  })
+  const upstreams = open([remote('r', server.url)])
+  for (const text of ['a', 'b', 'c', 'd']) expect(textOf(await call(upstreams, text))).toBe(text)
+})
+
 it('a server that never answers a notification works', { tags: ['whole'] }, async () => {
   const server = await rawRemote(
     undefined,
