@@ -50,7 +50,7 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
   const tunnels = new Map<string, HttpsProxyAgent<string>>()
   const lookup = options.allowLinkLocal ? {} : { lookup: guardedLookup }
   const all = (): http.Agent[] => [...Object.values(agents), ...tunnels.values()]
-  // Not a header: with `connection: close` from the caller, Node still keeps the connection that the server then closes.
+  // Not by a header: with `connection: close`, Node keeps the connection, unless the server says that it closes it.
   const onHungUp = (): void => {
     hangUps += 1
     for (const agent of all()) (agent as { keepAlive?: boolean }).keepAlive = hangUps < MAX_HANG_UPS
