@@ -64,6 +64,8 @@ class ParameterWords {
   readonly texts: string[] = []
   readonly #root: unknown
   #schemas = 0
+  /** Steps left for the references of all. */
+  readonly #resolving = { left: 10_000 }
   /** Characters of text left to read. */
   #left = MAX_TEXTS
 
@@ -76,7 +78,7 @@ class ParameterWords {
   #read(value: unknown, depth: number): void {
     this.#schemas += 1
     if (depth > MAX_DEPTH || this.#schemas > MAX_SCHEMAS || !isRecord(value)) return
-    const schema = resolve(value, this.#root)
+    const schema = resolve(value, this.#root, this.#resolving)
     if (depth > 0) {
       this.#say(schema['description'])
       this.#say(schema['const'])
