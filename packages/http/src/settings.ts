@@ -74,7 +74,7 @@ export const HTTP_SETTINGS = {
   oauthIssuers: setting(
     'http.oauthIssuer',
     'MCP_BRIDGE_OAUTH=issuer',
-    'Issuers whose access tokens `run --http` accepts. Copy each issuer from its metadata.',
+    'Issuers whose access tokens `run --http` accepts. Copy `issuer` from each authorization server’s metadata.',
     {
       ...issuers,
       type: (context) =>

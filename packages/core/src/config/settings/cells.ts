@@ -11,13 +11,13 @@ export const CELL_SETTINGS = {
   timeoutMs: setting(
     'cells.timeout',
     'MCP_BRIDGE_TIMEOUT',
-    'The time limit of a cell, unless its call sets a `timeout`.',
+    'The time limit of a cell, unless the `run_python` call sets a `timeout`.',
     seconds({ standard: 30, min: 1, max: DAY_S }),
   ),
   maxTimeoutMs: setting(
     'cells.maxTimeout',
     'MCP_BRIDGE_MAX_TIMEOUT',
-    'The longest `timeout` that a call can set.',
+    'The longest `timeout` that a `run_python` call can set.',
     seconds({ standard: 120, min: 1, max: DAY_S }),
   ),
   runtimeIdleTimeoutMs: setting(

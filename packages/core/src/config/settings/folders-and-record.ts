@@ -52,7 +52,7 @@ export const FOLDER_SETTINGS = {
   cacheDir: setting(
     'http.cacheDir',
     'MCP_BRIDGE_CACHE_DIR',
-    'The folder for cached data, which can be deleted.',
+    'The cache folder, which you can delete.',
     folder('the cache folder of your system', standardCacheDir),
     { onlyVariable: 'a start needs that folder before it reads settings.json' },
   ),

@@ -46,7 +46,7 @@ const pidsCount = wholeNumber({ standard: 128, min: 1, max: 65_536 })
 const SMALLEST_PIDS = 16
 
 export const SANDBOX_SETTINGS = {
-  runtime: setting('sandbox.runtime', 'MCP_BRIDGE_RUNTIME', 'Cells’ sandbox: with `auto`, the first one that works.', {
+  runtime: setting('sandbox.runtime', 'MCP_BRIDGE_RUNTIME', 'The sandbox that runs cells. `auto` chooses the first that works.', {
     ...runtimes,
     // By name, or by the path of the program, whose file name is used.
     type: ({ remark }) =>
@@ -60,7 +60,7 @@ export const SANDBOX_SETTINGS = {
   memoryBytes: setting(
     'sandbox.memory',
     'MCP_BRIDGE_MEMORY',
-    'The memory limit of a sandbox. If Python packages were added, the default memory limit is 1g. The embedded sandbox needs 272m.',
+    'The memory limit of a sandbox. If Python packages were added, the default memory limit is 1g. The embedded sandbox needs at least 272m.',
     size({ standard: '512m', min: '64m' }),
   ),
   poolCount: setting(
@@ -72,13 +72,13 @@ export const SANDBOX_SETTINGS = {
   poolMaxCount: setting(
     'sandbox.poolMax',
     'MCP_BRIDGE_POOL=max',
-    'How many sandboxes Sandbridge starts in advance at most, while many sessions begin.',
+    'The most sandboxes that Sandbridge starts in advance while many sessions begin.',
     optional(wholeNumber({ standard: 1, min: 1, max: 64 }), 'as many as the pool has'),
   ),
   image: setting(
     'sandbox.image',
     'MCP_BRIDGE_IMAGE',
-    'The container image of cells, which needs Python. For bubblewrap, the image can also be a folder or an archive.',
+    'A container image with Python, in which cells run. For bubblewrap, the image can also be a folder or an archive.',
     text(
       'an image name such as python:3.14-slim, or an absolute path',
       (given, { home }) => (PATH.test(given) ? absolutePath(given, home) : IMAGE_NAME.test(given) ? given : undefined),
@@ -88,7 +88,7 @@ export const SANDBOX_SETTINGS = {
   hostPackages: setting(
     'sandbox.hostPackages',
     'MCP_BRIDGE_HOST_PACKAGES',
-    'Let cells in bubblewrap import the packages that are installed for this machine’s Python.',
+    'Let cells in bubblewrap import packages installed for this machine’s Python.',
     flag(false),
   ),
   forkServer: setting(
@@ -117,7 +117,7 @@ export const SANDBOX_SETTINGS = {
   ociRuntime: setting(
     'sandbox.ociRuntime',
     'MCP_BRIDGE_OCI_RUNTIME',
-    'The OCI runtime of containers, such as `runsc`, or in Kubernetes the RuntimeClass of pods.',
+    'The OCI runtime of containers, such as `runsc`. In Kubernetes, the RuntimeClass of pods.',
     pattern('the name or path of a runtime', /^[\w/][\w./-]*$/),
   ),
   kubernetesContext: setting(
@@ -135,13 +135,13 @@ export const SANDBOX_SETTINGS = {
   kubernetesNetwork: setting(
     'sandbox.kubernetesNetwork',
     'MCP_BRIDGE_KUBERNETES=network',
-    'With `checked`, Sandbridge refuses a cluster whose pods reach a network. `unchecked` skips this network test.',
+    'With `checked`, Sandbridge refuses a cluster whose pods can reach a network. `unchecked` skips this network test.',
     choice(['checked', 'unchecked'], 'checked'),
   ),
   kubernetesSeccomp: setting(
     'sandbox.kubernetesSeccomp',
     'MCP_BRIDGE_KUBERNETES=seccomp',
-    'A seccomp profile for pods, in the kubelet’s folder on every Kubernetes node, in place of `RuntimeDefault`.',
+    'The seccomp profile that pods use in place of `RuntimeDefault`: a file in the kubelet’s folder on every Kubernetes node.',
     pattern('a path below that folder, such as sandbridge.json', /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[\w./-]+$/),
   ),
   kubernetesStartMs: setting(
@@ -153,7 +153,7 @@ export const SANDBOX_SETTINGS = {
   mask: setting(
     'sandbox.mask',
     'MCP_BRIDGE_MASK',
-    'Kinds of personal data for which the model gets placeholders such as `[EMAIL_1]`.',
+    'Kinds of personal data that the model sees as placeholders such as `[EMAIL_1]`.',
     {
       ...maskWords,
       whenMissing: (): readonly MaskKind[] => [],
@@ -168,7 +168,7 @@ export const SANDBOX_SETTINGS = {
   maskEndpoint: setting(
     'sandbox.maskEndpoint',
     'MCP_BRIDGE_MASK=endpoint',
-    'The URL of an endpoint that finds names of people, with Presidio Analyzer’s API.',
+    'The URL of an endpoint with Presidio Analyzer’s API, which finds people’s names.',
     text('an http or https URL', (given) => (isHttpUrl(given) ? given : undefined)),
     { secret: true },
   ),

@@ -24,7 +24,7 @@ export const SERVER_SETTINGS = {
   jail: setting(
     'servers.jail',
     'MCP_BRIDGE_JAIL',
-    'Which stdio servers run in a jail: those whose entry has a `sandbox` (`configured`), or `all`.',
+    'Which stdio servers run isolated in a jail: those whose entry has a `sandbox` (`configured`), or `all`.',
     choice(['configured', 'all'], 'configured'),
     { isLive: true },
   ),
@@ -37,13 +37,13 @@ export const SERVER_SETTINGS = {
   upstreams: setting(
     'servers.upstreams',
     'MCP_BRIDGE_KUBERNETES=servers',
-    'Where stdio servers run: in child processes (`local`), or in one pod each (`pods`). The pod has the image of the server’s entry, else that of `servers.jailImage`.',
+    'Where stdio servers run: in child processes (`local`), or in one pod each (`pods`). The pod uses the image in the server’s entry, else `servers.jailImage`.',
     choice(['local', 'pods'], 'local'),
   ),
   allowSelfServer: setting(
     'servers.allowSelfServer',
     'MCP_BRIDGE_ALLOW_SELF_SERVER',
-    'Keep server entries that start Sandbridge itself, which are otherwise skipped.',
+    'Do not skip server entries that start Sandbridge itself.',
     flag(false),
     { isLive: true },
   ),
