@@ -46,17 +46,22 @@ const pidsCount = wholeNumber({ standard: 128, min: 1, max: 65_536 })
 const SMALLEST_PIDS = 16
 
 export const SANDBOX_SETTINGS = {
-  runtime: setting('sandbox.runtime', 'MCP_BRIDGE_RUNTIME', 'The sandbox that runs cells. `auto` chooses the first that works.', {
-    ...runtimes,
-    // By name, or by the path of the program, whose file name is used.
-    type: ({ remark }) =>
-      z.preprocess((given) => {
-        if (typeof given !== 'string' || !/[/\\]/.test(given)) return given
-        const program = given.replace(/^.*[/\\]|\.exe$/gi, '')
-        remark?.(`MCP_BRIDGE_RUNTIME=${given} selects ${program}, found through PATH.`)
-        return runtimes.read(program)
-      }, z.enum(RUNTIMES)),
-  }),
+  runtime: setting(
+    'sandbox.runtime',
+    'MCP_BRIDGE_RUNTIME',
+    'The sandbox that runs cells. `auto` chooses the first that works.',
+    {
+      ...runtimes,
+      // By name, or by the path of the program, whose file name is used.
+      type: ({ remark }) =>
+        z.preprocess((given) => {
+          if (typeof given !== 'string' || !/[/\\]/.test(given)) return given
+          const program = given.replace(/^.*[/\\]|\.exe$/gi, '')
+          remark?.(`MCP_BRIDGE_RUNTIME=${given} selects ${program}, found through PATH.`)
+          return runtimes.read(program)
+        }, z.enum(RUNTIMES)),
+    },
+  ),
   memoryBytes: setting(
     'sandbox.memory',
     'MCP_BRIDGE_MEMORY',
