@@ -53,7 +53,11 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
   // Not by a header: with `connection: close`, Node keeps the connection, unless the server says that it closes it.
   const onHungUp = (): void => {
     hangUps += 1
-    for (const agent of all()) (agent as { keepAlive?: boolean }).keepAlive = hangUps < MAX_HANG_UPS
+    if (hangUps < MAX_HANG_UPS) return
+    for (const agent of all()) {
+      Object.assign(agent, { keepAlive: false })
+      for (const idle of Object.values(agent.freeSockets).flat()) idle?.destroy()
+    }
   }
 
   const prepare = (url: URL): https.RequestOptions => {

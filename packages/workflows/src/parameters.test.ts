@@ -74,6 +74,12 @@ it('null is allowed where it is the default', () => {
   checkArguments({ n: null }, parameters, 'pay')
 })
 
+it('an infinite number, which JSON lacks, is refused', () => {
+  expect(() => checkArguments({ n: Infinity }, [parameter('float')], 'pay')).toThrow(
+    "'n' of pay must be a finite number",
+  )
+})
+
 it('a missing argument is refused', () => {
   expect(() => checkArguments({}, [parameter('int', { required: true })], 'pay')).toThrow("pay needs 'n'")
 })

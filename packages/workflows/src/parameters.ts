@@ -92,6 +92,7 @@ export function checkArguments(
 ): void {
   const missing = parameters.find(({ name, required }) => required && !Object.hasOwn(given, name))
   const wrongs = Object.entries(given).map(([name, value]) => {
+    if (typeof value === 'number' && !Number.isFinite(value)) return `'${name}' of ${title} must be a finite number`
     const schema = schemaOf(parameters.find((one) => one.name === name)!)
     return violation(value, schema, schema, `'${name}' of ${title}`)
   })

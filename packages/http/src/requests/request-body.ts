@@ -79,9 +79,10 @@ function tooLarge(maxBytes: number): BodyError {
 
 async function collect(body: Readable, maxBytes: number, problem = 'The request was aborted'): Promise<Buffer> {
   try {
-    // The rest of a body that is too large is read past, so that the response arrives.
     return await readAtMost(body.iterator({ destroyOnReturn: false }), maxBytes, () => tooLarge(maxBytes))
   } catch (error) {
+    // The rest of a body that is too large is read past, so that the response arrives.
+    body.resume()
     throw error instanceof BodyError ? error : new BodyError(400, problem, -32_700)
   }
 }

@@ -39,7 +39,7 @@ export function App(): JSX.Element {
   const hash = useHash()
   const { connection } = useStore()
   // Also for the title of a hidden page. Some come from other bridges, which send this page no events about them.
-  const again = { after: connection, everyMs: 1_000, isHiddenToo: true }
+  const again = { after: connection, ...(connection === 'live' && { everyMs: 1_000 }), isHiddenToo: true }
   const waiting = useAnswer<AskView>('questions', {}, again).value
   const asked = waiting?.questions.length ?? 0
   const [, path = '', id, at] = hash.split('/')

@@ -354,7 +354,9 @@ it('a server that hangs up on each second request of a connection, whatever it s
     return false
   })
   const upstreams = open([remote('r', server.url)])
-  for (const text of ['a', 'b', 'c', 'd']) expect(textOf(await call(upstreams, text))).toBe(text)
+  const texts = ['a', 'b', 'c', 'd']
+  expect((await Promise.all(texts.map((text) => call(upstreams, text)))).map(textOf)).toEqual(texts)
+  for (const text of texts) expect(textOf(await call(upstreams, text))).toBe(text)
 })
 
 it('a server that never answers a notification works', { tags: ['whole'] }, async () => {

@@ -36,7 +36,10 @@ export async function openTenant(bridge: Bridge, tenant: Tenant, close = (): Pro
     servers: connected,
     catalog: connected.catalog,
     upstreams: connected.upstreams,
-    discovered: set.configured.discovered,
+    /** As they were found last. */
+    get discovered() {
+      return set.configured.discovered
+    },
     get recordFailure() {
       return bridge.recordFailure
     },

@@ -31,7 +31,7 @@ it.each([0, -1, Number.NaN, SMALLEST_MEMORY_BYTES - 1])(
 )
 
 it('the least memory limit is the one that the setting accepts', () => {
-  expect(SANDBOX_SETTINGS.memoryBytes.meaning).toContain(`needs ${SMALLEST_MEMORY_BYTES / MIB}m.`)
+  expect(SANDBOX_SETTINGS.memoryBytes.meaning).toContain(`needs at least ${SMALLEST_MEMORY_BYTES / MIB}m.`)
 })
 
 describe('nodeFlags', () => {
