@@ -82,8 +82,6 @@ async function listen(server: Server, { host, port }: Address): Promise<void> {
   await once(server.listen(port, host), 'listening').catch((cause: Error) => {
     throw new BridgeError('CONFIG_INVALID', `--http: ${host}:${port} cannot listen: ${cause.message}`, { cause })
   })
-  // A connection that cannot be accepted is no reason to end.
-  server.on('error', () => {})
 }
 
 // Maps each TLS socket to its raw connection. Limits apply to the raw one, which exists before the handshake; requests

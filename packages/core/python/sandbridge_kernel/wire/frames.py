@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from ..data.values import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from .frame_types import ReplyFrame, RunFrame
@@ -79,36 +79,35 @@ _MAX_INTEGER = 2**53 - 1
 _ODD_KEY = re.compile(r'"(?:-?[\dIN]|true|false|null)[^"]*":')
 
 
+def _parts(value: Any, default: Callable[[Any], Any], name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields the value and all that is in it, as JSON has it, each with the key that it is below."""
+    yield name, value
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _parts(item, default, str(key))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _parts(item, default, name)
+    elif not isinstance(value, (str, int, float, type(None))):
+        yield from _parts(default(value), default, name)
+
+
 def _check_keys(value: Any, default: Callable[[Any], Any]) -> None:
     """Raises ValueError for a dict with two keys that JSON spells alike: the value of one would be lost."""
-    if isinstance(value, dict):
+    for _, part in _parts(value, default):
         names: dict[str, Any] = {}
-        for key, item in value.items():
+        for key in part if isinstance(part, dict) else ():
             name = key if isinstance(key, str) else dumps(key)
             if names.setdefault(name, key) is not key:
                 raise ValueError(f"the keys {names[name]!r} and {key!r} are both {name!r} in JSON: rename one")
-            _check_keys(item, default)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _check_keys(item, default)
-    elif not isinstance(value, (str, int, float, type(None))):
-        _check_keys(default(value), default)
 
 
-def _check_integers(value: Any, default: Callable[[Any], Any], name: str = "") -> None:
-    if isinstance(value, int):
-        if abs(value) > _MAX_INTEGER:
-            shown = f" {value}" if abs(value) < 10**30 else ""
+def _check_integers(value: Any, default: Callable[[Any], Any]) -> None:
+    for name, part in _parts(value, default):
+        if isinstance(part, int) and abs(part) > _MAX_INTEGER:
+            shown = f" {part}" if abs(part) < 10**30 else ""
             where = f" in {name[:80]!r}" if name else ""
             raise ValueError(f"the integer{shown}{where} is beyond 2**53, where JSON is not exact: pass it as a str")
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            _check_integers(item, default, str(key))
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            _check_integers(item, default, name)
-    elif not isinstance(value, (str, float, type(None))):
-        _check_integers(default(value), default, name)
 
 
 _STRING = re.compile('"[^"]*"')

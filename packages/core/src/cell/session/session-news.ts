@@ -16,10 +16,10 @@ export class SessionNewsKeeper {
   }
 
   /** Adds a piece of news unless the session has had one with this key. */
-  addOnce(key: string, news: string): void {
+  addOnce(key: string, news: () => string): void {
     if (this.told.has(key)) return
     this.told.add(key)
-    this.add(news)
+    this.add(news())
   }
 
   /** The user ran a cell. @param cell its number; missing for a cell that never ran */

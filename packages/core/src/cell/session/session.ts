@@ -157,7 +157,7 @@ export class Session {
 
   /** Add a note to the running cell's result, unless an earlier result had it. */
   tellOnce(note: string): void {
-    this.#news.addOnce(note, note)
+    this.#news.addOnce(note, () => note)
   }
 
   /** Give the next cell a new sandbox. The running cell keeps its own until it ends. */
@@ -232,7 +232,7 @@ export class Session {
   #missingPackages(): Pick<RunOptions, 'missing'> {
     const missing = this.#options.pool.missingPackages
     if (missing.length === 0) return {}
-    this.#news.addOnce('packages-missing', missingNote(missing))
+    this.#news.addOnce('packages-missing', () => missingNote(missing))
     return { missing: missing.map(({ name, reason }) => ({ name, reason })) }
   }
 
@@ -274,8 +274,10 @@ export class Session {
       ...(restorable ? [restoresNote(restorable)] : []),
       ...(isReset ? ['The session was reset: the next cell has no variables, and an empty /workspace.'] : []),
     ]
-    const closed = `${why} while this cell ran. Output up to then is kept; the variables are lost.`
-    const before = [...(why === undefined ? [] : [closed]), ...this.#news.tell(!isGuest && !isAside)]
+    const before = [
+      ...(why ? [`${why} while this cell ran. Output up to then is kept; the variables are lost.`] : []),
+      ...this.#news.tell(!isGuest && !isAside),
+    ]
     const notes = [...before, ...ran.notes, ...own]
     // The client learns of this with its own next cell.
     if (isGuest) {

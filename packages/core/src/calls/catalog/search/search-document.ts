@@ -54,6 +54,7 @@ const MAX_NAME = 80
 const MAX_TEXT = 200
 const MAX_TEXTS = 4000
 const MAX_CHOICES = 40
+const MAX_RESOLVING = 10_000
 
 class ParameterWords {
   /** Names of the parameters themselves. */
@@ -65,7 +66,7 @@ class ParameterWords {
   readonly #root: unknown
   #schemas = 0
   /** Steps left for the references of all. */
-  readonly #resolving = { left: 10_000 }
+  readonly #resolving = { left: MAX_RESOLVING }
   /** Characters of text left to read. */
   #left = MAX_TEXTS
 

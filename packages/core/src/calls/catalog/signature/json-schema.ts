@@ -7,7 +7,6 @@ export type Schema = Record<string, unknown>
 
 /** Longest chain of references or combinators that is followed; a deeper schema counts as one that allows anything. */
 const MAX_REFERENCES = 32
-const MAX_RESOLVING = 1_000
 /** Of `allOf`. */
 const MAX_PARTS = 64
 
@@ -28,7 +27,7 @@ export function isNever(schema: unknown): boolean {
  * apply).
  * @param budget the steps that are left
  */
-export function resolve(value: unknown, root: unknown, budget = { left: MAX_RESOLVING }): Schema {
+export function resolve(value: unknown, root: unknown, budget: { left: number }): Schema {
   let schema = asSchema(value)
   for (let steps = 0; typeof schema['$ref'] === 'string'; steps += 1) {
     budget.left -= (schema['$ref'].length + Object.keys(schema).length) >> 2
