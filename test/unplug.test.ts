@@ -118,12 +118,13 @@ const RAW = fixtureServer('raw.mjs', 'good')
 const JAILED = { raw: { ...RAW, sandbox: {} } }
 const CALL = ['client.mjs', 'await mcp_raw.echo(text="x")']
 const FAR = { far: { url: 'http://127.0.0.1:9/mcp' } }
+const NATIVE = 'the choice of native sandboxes'
 const RECORD = 'the audit log'
 /** Who asks for a part, and what it is called. */
 const ASKING: [string, string, Given, readonly string[]][] = [
-  ['MCP_BRIDGE_RUNTIME=bubblewrap', 'the bubblewrap provider', { env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' } }, CELL],
-  ['MCP_BRIDGE_RUNTIME=podman', 'the container provider', { env: { MCP_BRIDGE_RUNTIME: 'podman' } }, CELL],
-  ['MCP_BRIDGE_RUNTIME=kubernetes', 'Kubernetes', { env: { MCP_BRIDGE_RUNTIME: 'kubernetes' } }, CELL],
+  ['MCP_BRIDGE_RUNTIME=bubblewrap', NATIVE, { env: { MCP_BRIDGE_RUNTIME: 'bubblewrap' } }, CELL],
+  ['MCP_BRIDGE_RUNTIME=podman', NATIVE, { env: { MCP_BRIDGE_RUNTIME: 'podman' } }, CELL],
+  ['MCP_BRIDGE_RUNTIME=kubernetes', NATIVE, { env: { MCP_BRIDGE_RUNTIME: 'kubernetes' } }, CELL],
   ['MCP_BRIDGE_PACKAGES', 'the installation of packages', { env: { MCP_BRIDGE_PACKAGES: 'six' } }, CELL],
   ["Server 'far'", 'the HTTP client', { servers: FAR }, ['client.mjs', 'await mcp_far.echo(text="x")']],
   ['MCP_BRIDGE_SOURCES', 'the reader of other clients', { env: { MCP_BRIDGE_SOURCES: 'cursor' } }, CELL],

@@ -1,5 +1,5 @@
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { bubblewrap as bubblewrapPart } from '@sandbridge/core/parts'
+import { bubblewrap as bubblewrapPart } from '@sandbridge/native/choose/bubblewrap-part.ts'
 
 export const bubblewrap: Package = {
   parts: [bubblewrapPart.at(() => import('./part.ts'))],

@@ -6,16 +6,25 @@ import { randomBytes } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import path from 'node:path'
 import { SharedPreparation, StdioProcess } from '@sandbridge/core/isolation'
+import type {
+  Explained,
+  MissingPackage,
+  MountedFolder,
+  ProcessEnd,
+  Provider,
+  Sandbox,
+  SandboxLimits,
+} from '@sandbridge/core/isolation'
 import { CompiledKernels } from '@sandbridge/native/compiled-kernel.ts'
 import {
   checkMemoryLimit,
   explainEnd,
   forkServerArguments,
   kernelEnvironment,
+  loadNativeKernel,
+  whyNoKernel,
 } from '@sandbridge/native/native-kernel.ts'
-import { loadNativeKernel, type NativeKernel, whyNoKernel } from '@sandbridge/native/native-kernel.ts'
-import type { Explained, MissingPackage, MountedFolder, ProcessEnd } from '@sandbridge/core/isolation'
-import type { Provider, Sandbox, SandboxLimits } from '@sandbridge/core/isolation'
+import type { NativeKernel } from '@sandbridge/native/native-kernel.ts'
 import { findPrograms } from '@sandbridge/core/util/process'
 import { ensurePackageFolder, PACKAGES_TARGET, type Installer } from '@sandbridge/cell-packages/package-folder.ts'
 import { Cgroup, findCgroupParent } from './cgroup.ts'
@@ -25,7 +34,7 @@ import type { ForkServerOptions } from './fork-server.ts'
 import { ForkServers } from './fork-servers.ts'
 import { withNode } from './host-node.ts'
 import { RememberedAnswers } from './remembered-answers.ts'
-import { images } from '@sandbridge/core/parts'
+import { images } from '@sandbridge/native/choose/images-part.ts'
 import { imageFiles, type SystemFiles } from './system-files.ts'
 
 /** After the system call filter, which is on descriptor 3. */

@@ -5,7 +5,7 @@ import { loadSettings, type Settings } from '@sandbridge/core/config/settings'
 import { unreadFiles } from '@sandbridge/core/config'
 import { createLog, SILENT } from '@sandbridge/core/util'
 import { onShutdown } from '@sandbridge/core/util/process'
-import { chooseProvider, rememberedChoice } from '@sandbridge/core/isolation/detect/choose-provider.ts'
+import { chooseProvider } from '@sandbridge/core/isolation/detect'
 import { features } from '@sandbridge/core/cli/package.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
 import { type OpenTenant, openTenant } from '@sandbridge/core/bridge'
@@ -34,7 +34,7 @@ export async function openBridge(
   const bridge = await Bridge.open(settings, log, {
     methods: features.methods,
     ...(ask && { ask }),
-    ...(remembersEngine && { findProvider: chooseProvider(settings, log, rememberedChoice(settings)) }),
+    ...(remembersEngine && { findProvider: chooseProvider(settings, log, true) }),
   })
   const opened = await openTenant(bridge, bridge.tenants.of(), () => bridge.close())
   tellUnread(opened.discovered)

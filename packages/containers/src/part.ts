@@ -1,7 +1,8 @@
 // What the core uses of podman and docker.
 import type { Settings } from '@sandbridge/core/config/settings'
 import type { EngineName } from '@sandbridge/core/parts'
-import { type Candidate, DEFAULT_IMAGE, type MountedFolder, type Provider } from '@sandbridge/core/isolation'
+import type { Candidate, Provider, MountedFolder } from '@sandbridge/core/isolation'
+import { DEFAULT_IMAGE } from '@sandbridge/native/choose/image-name.ts'
 import { findImage } from './image.ts'
 import { probeEngine } from './probe-engine.ts'
 

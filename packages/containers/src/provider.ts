@@ -5,23 +5,28 @@ import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { SharedPreparation, StdioProcess } from '@sandbridge/core/isolation'
-import { CompiledKernels } from '@sandbridge/native/compiled-kernel.ts'
-import { checkMemoryLimit, explainEnd, kernelEnvironment, loadNativeKernel } from '@sandbridge/native/native-kernel.ts'
-import { type NativeKernel, whyNoKernel } from '@sandbridge/native/native-kernel.ts'
 import type {
   Explained,
   MissingPackage,
-  MountedFolder,
   ProcessEnd,
   Provider,
   Sandbox,
+  MountedFolder,
+  SandboxLimits,
 } from '@sandbridge/core/isolation'
-import type { SandboxLimits } from '@sandbridge/core/isolation'
+import { CompiledKernels } from '@sandbridge/native/compiled-kernel.ts'
+import {
+  checkMemoryLimit,
+  explainEnd,
+  kernelEnvironment,
+  loadNativeKernel,
+  whyNoKernel,
+} from '@sandbridge/native/native-kernel.ts'
+import type { NativeKernel } from '@sandbridge/native/native-kernel.ts'
 import { runCommand } from '@sandbridge/core/util/process'
 import { EXIT_ENGINE, enginePath, probeEngine, type Engine } from './probe-engine.ts'
 import { CHANNEL_TARGET } from './channel-socket.ts'
-import { ensureImage } from './image.ts'
-import type { Image } from './image.ts'
+import { ensureImage, type Image } from './image.ts'
 import type { EngineName } from '@sandbridge/core/parts'
 import { ensurePackageImage } from './package-image.ts'
 import { explainNoContainer } from './no-container.ts'

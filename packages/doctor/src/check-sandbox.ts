@@ -1,13 +1,12 @@
 // Checks the sandbox: cells try the network, their limits, and forbidden system calls.
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, type AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import type { AddressInfo } from 'node:net'
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import type { Settings } from '@sandbridge/core/config/settings'
 import { Kernel } from '@sandbridge/core/cell'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import { findProvider } from '@sandbridge/core/isolation/detect'
+import { chooseProvider } from '@sandbridge/core/isolation/detect'
 import type { ProviderName } from '@sandbridge/core/isolation'
 import { SILENT } from '@sandbridge/core/util'
 import type { Session } from '@sandbridge/core/cell/session'
@@ -54,7 +53,7 @@ export async function checkSandbox(bridge: OpenTenant, session: Session, quiet: 
 
 /** Starts a sandbox as `auto` does, and ends it. @throws what keeps it from starting */
 export async function tryProvider(runtime: ProviderName, settings: Settings): Promise<void> {
-  const { provider } = await findProvider({ ...settings, runtime, packages: [] }, SILENT)
+  const { provider } = await chooseProvider({ ...settings, runtime, packages: [] }, SILENT)()
   await provider.prepare()
   const kernel = await Kernel.attach(await provider.start(settings), TIMEOUT_MS)
   await kernel.dispose()

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { homedir, release } from 'node:os'
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import type { KnownServer } from '@sandbridge/core/calls/catalog'
-import { forgetFailures } from '@sandbridge/core/isolation/detect/choose-provider.ts'
-import { type PassedOver, probeProviders } from '@sandbridge/core/isolation/detect'
+import { type PassedOver, probeEmbedded } from '@sandbridge/core/isolation/detect'
+import { natives as nativesPart } from '@sandbridge/core/parts'
 import type { ProviderName } from '@sandbridge/core/isolation'
 import type { ServerDefinition } from '@sandbridge/core/config/entries'
 import { describeServers } from '@sandbridge/commands/describe-servers.ts'
@@ -40,11 +40,12 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     const { settings, catalog, discovered } = bridge
     const snapshot = await checkSnapshot(settings)
     // The user may have fixed what kept one from starting.
-    forgetFailures(settings)
+    const natives = nativesPart.isHere ? await nativesPart.for('doctor') : undefined
+    natives?.forgetFailures(settings)
     const checkingServers = options.deep ? checkServers(bridge) : Promise.resolve([])
     // Run in parallel: most of the time is spent waiting for engines, sandboxes and servers.
     const [providers, { trial, walls }, servers] = await Promise.all([
-      probeProviders(settings, (name) => tryProvider(name, settings)),
+      natives?.probeProviders(settings, (name) => tryProvider(name, settings)) ?? embedded(settings),
       tryCells(bridge, options.deep ? checkingServers : undefined),
       checkingServers,
     ])
@@ -236,6 +237,8 @@ function serversText(servers: readonly KnownServer[]): string {
   if (unasked > 0) parts.push(`${unasked} not asked yet`)
   return `${parts.join(', ')}: ${unasked > 0 ? 'ask with `sandbridge index`' : 'see `sandbridge servers`'}.`
 }
+
+const embedded = async (settings: Settings) => [await probeEmbedded(settings, true)]
 
 interface UsedProvider {
   provider: ProviderName

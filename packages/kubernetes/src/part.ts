@@ -1,7 +1,8 @@
 // What the core uses of pods.
 import type { Settings } from '@sandbridge/core/config/settings'
 import type { ClusterChoice, KeptPod } from '@sandbridge/core/parts'
-import { DEFAULT_IMAGE, type Provider } from '@sandbridge/core/isolation'
+import { DEFAULT_IMAGE } from '@sandbridge/native/choose/image-name.ts'
+import type { Provider } from '@sandbridge/core/isolation'
 import type { Cluster } from './cluster.ts'
 import { listKeptPods as list, removeKeptPod as remove } from './kept/kept-pod-list.ts'
 import { openCluster } from './open-cluster.ts'

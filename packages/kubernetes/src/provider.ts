@@ -3,11 +3,19 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { hostname } from 'node:os'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { isImagePath } from '@sandbridge/core/isolation'
+import { isImagePath } from '@sandbridge/native/choose/image-name.ts'
 import { checkMemoryLimit, kernelEnvironment, loadNativeKernel } from '@sandbridge/native/native-kernel.ts'
 import { SharedPreparation } from '@sandbridge/core/isolation'
-import type { KeptSession, MissingPackage, Program, Provider, Resumed, Sandbox } from '@sandbridge/core/isolation'
-import type { SandboxLimits, StartedProgram } from '@sandbridge/core/isolation'
+import type {
+  KeptSession,
+  MissingPackage,
+  Program,
+  Provider,
+  Resumed,
+  Sandbox,
+  SandboxLimits,
+  StartedProgram,
+} from '@sandbridge/core/isolation'
 import type { ClusterChoice } from '@sandbridge/core/parts'
 import { PATIENCE_MS } from './api/api-client.ts'
 import type { Cluster } from './cluster.ts'

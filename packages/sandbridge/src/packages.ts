@@ -15,6 +15,7 @@ import { kubernetes } from '@sandbridge/kubernetes/package.ts'
 import { learned } from '@sandbridge/learned/package.ts'
 import { masking } from '@sandbridge/masking/package.ts'
 import { memories } from '@sandbridge/memories/package.ts'
+import { native } from '@sandbridge/native/package.ts'
 import { once } from '@sandbridge/once/package.ts'
 import { page } from '@sandbridge/page/package.ts'
 import { permissions } from '@sandbridge/permissions/package.ts'
@@ -45,6 +46,7 @@ export const PACKAGES: readonly Package[] = [
   learned,
   masking,
   memories,
+  native,
   once,
   page,
   permissions,

@@ -1,5 +1,4 @@
 // What packages use of isolation.
-export { DEFAULT_IMAGE, isImagePath } from './image-name.ts'
 export { sendInterrupt } from './interrupt.ts'
 export { type BubblewrapPrograms, findBubblewrapPrograms, NOBODY } from './local/find-bubblewrap.ts'
 export {
@@ -9,10 +8,10 @@ export {
   makeReadableFolder,
 } from './local/let-others-through.ts'
 export { DRAIN_MS, type Explained, LocalSandbox, type ProcessEnd, STDERR_TAIL_BYTES } from './local/local-sandbox.ts'
-export type { MountedFolder } from './local/mounted-folder.ts'
 export { StdioProcess } from './local/stdio-process.ts'
 export { makeTemporaryFolder, noTemporaryFiles } from './local/temporary-folder.ts'
-export type { Candidate, CellMark, Durable, KeptPlace, KeptSession, LeftBehind, MissingPackage } from './provider.ts'
+export type { Candidate, CellMark, Durable, KeptPlace, KeptSession, LeftBehind } from './provider.ts'
+export type { MissingPackage, MountedFolder } from './provider.ts'
 export type { Program, Provider, ProviderName, Resumed, Sandbox, SandboxExit, SandboxLimits } from './provider.ts'
 export type { StartedProgram } from './provider.ts'
 export { ALLOWED_SYSCALLS, ENOSYS, EPERM, FLOCK, MISSING_SYSCALL, parseSyscalls } from './seccomp/python-syscalls.ts'

@@ -167,6 +167,13 @@ export interface StartedProgram extends Pick<Sandbox, 'stdin' | 'stdout' | 'exit
   readonly attached: Promise<boolean>
 }
 
+/** A folder of this machine that cells get. */
+export interface MountedFolder {
+  source: string
+  target: string
+  mode: 'ro' | 'rw'
+}
+
 /** Makes sandboxes of one kind. `start` resolves when the streams exist; the kernel's first frame signals readiness. */
 export interface Provider {
   readonly name: ProviderName

@@ -1,6 +1,8 @@
 // What packages use of util.
 export { installation, ownScript } from './installation.ts'
 export { createLog, type Log, SILENT } from './log.ts'
+export { orUndefined } from './or-undefined.ts'
 export { KERNEL_FOLDER, PACKAGE_ROOT } from './package-root.ts'
+export { Part } from './part.ts'
 export { estimateTokens } from './tokens/estimate-tokens.ts'
 export { CLIENT_INFO, VERSION } from './version.ts'

@@ -7,8 +7,15 @@ import type { Socket } from 'node:net'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import type { Tenant } from '@sandbridge/core/bridge'
 import { look, PermissionFiles } from '@sandbridge/core/config'
-import { keptPackagesFile, loadLiveSettings, loadSettings, namedSettings } from '@sandbridge/core/config/settings'
-import { settingContext, settingsFile, settingsOf } from '@sandbridge/core/config/settings'
+import {
+  keptPackagesFile,
+  loadLiveSettings,
+  loadSettings,
+  namedSettings,
+  settingContext,
+  settingsFile,
+  settingsOf,
+} from '@sandbridge/core/config/settings'
 import type { LiveSettings, NamedSetting, Settings } from '@sandbridge/core/config/settings'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import type { Session } from '@sandbridge/core/cell/session'
@@ -147,7 +154,7 @@ function forClient(settings: Settings, own: Settings): Settings {
 }
 
 async function openBridge({ settings, refresh }: LiveSettings, log: Log): Promise<Bridge> {
-  const { chooseProvider, prepareAhead } = await import('@sandbridge/core/isolation/detect/choose-provider.ts')
+  const { chooseProvider, prepareAhead } = await import('@sandbridge/core/isolation/detect')
   const findProvider = chooseProvider(settings, log)
   // Start these child processes before loading code, because loading blocks the event loop.
   if (settings.poolCount > 0) {

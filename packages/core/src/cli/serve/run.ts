@@ -54,7 +54,7 @@ export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { 
     live ??= await read()
     exitCode = 0
     const { settings, refresh: refreshSettings } = live
-    const { chooseProvider, prepareAhead } = await import('../../isolation/detect/choose-provider.ts')
+    const { chooseProvider, prepareAhead } = await import('../../isolation/detect/provider-choice.ts')
     const findProvider = chooseProvider(settings, log)
     // Start these child processes before loading code, because loading blocks the event loop.
     if (settings.poolCount > 0) {

@@ -1,8 +1,7 @@
 // Sandboxes as containers of podman or docker, as far as the core knows them.
 import type { Settings } from '../../config/settings/settings.ts'
 import { Part } from '../../util/part.ts'
-import type { MountedFolder } from '../local/mounted-folder.ts'
-import type { Candidate, Provider } from '../provider.ts'
+import type { Candidate, MountedFolder, Provider } from '../provider.ts'
 
 export const containers = new Part<ContainerPart>('the container provider')
 

@@ -1,3 +1,4 @@
 // What packages use of isolation/detect.
-export { findDamagedSnapshot, findProvider, probeProviders } from './detect.ts'
-export type { PassedOver } from './remembered-choice.ts'
+export { chooseProvider, prepareAhead } from './provider-choice.ts'
+export { createEmbedded, findDamagedSnapshot, probeEmbedded } from './embedded.ts'
+export type { FoundProvider, PassedOver, ProviderChoice } from './natives-part.ts'

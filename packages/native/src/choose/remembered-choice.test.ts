@@ -2,13 +2,13 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it, vi } from 'vitest'
-import { readSettings } from '../../config/settings/settings.ts'
-import { SILENT } from '../../util/log.ts'
+import { readSettings } from '@sandbridge/core/config/settings'
+import { SILENT } from '@sandbridge/core/util'
 import { findProvider } from './detect.ts'
-import type { Candidate } from '../provider.ts'
+import type { Candidate } from '@sandbridge/core/isolation'
 import { type KeptChoice, MachineMemory } from './remembered-choice.ts'
-import { needsPosix } from '../../../test/support/suite/needs.ts'
-import { newFolder } from '../../../test/support/machine/new-folder.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 let folder: string
 beforeEach(() => {

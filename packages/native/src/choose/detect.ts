@@ -1,36 +1,23 @@
 // Finds the providers of this machine, each with a verdict in words, and chooses for `auto`. Loads only the chosen.
 import { existsSync } from 'node:fs'
-import { chmod, rm, writeFile } from 'node:fs/promises'
-import path from 'node:path'
-import { BridgeError, messageOf, shortageHint } from '../../errors.ts'
-import type { Settings } from '../../config/settings/settings.ts'
-import type { Log } from '../../util/log.ts'
-import { shortFolder } from '../../util/net/unix-socket.ts'
-import { lastLine, oneLine } from '../../util/text/server-words.ts'
+import type { Settings } from '@sandbridge/core/config/settings'
+import { BridgeError, messageOf, shortageHint } from '@sandbridge/core/errors.ts'
+import type { Candidate, ProviderName } from '@sandbridge/core/isolation'
+import { type FoundProvider, type PassedOver, probeEmbedded } from '@sandbridge/core/isolation/detect'
+import { AS_PODS, containers, type EngineName, kubernetes } from '@sandbridge/core/parts'
+import type { Log } from '@sandbridge/core/util'
+import { shortFolder } from '@sandbridge/core/util/net'
+import { lastLine, oneLine } from '@sandbridge/core/util/text'
 import { bubblewrap } from './bubblewrap-part.ts'
-import { containers, type EngineName } from './container-part.ts'
-import { DEFAULT_IMAGE, isImagePath } from '../image-name.ts'
-import { AS_PODS, kubernetes } from './kubernetes-part.ts'
-import { resolveMount } from '../local/mounted-folder.ts'
-import { makeTemporaryFolder } from '../local/temporary-folder.ts'
-import type { Candidate, Provider, ProviderName } from '../provider.ts'
-import { createProvider, imageInBubblewrap, pyodideFolder, refusesOpenRoot } from './create-provider.ts'
-import type { Choice, FailedTrials, KeptChoice, PassedOver, RememberedChoice } from './remembered-choice.ts'
-
-export interface FoundProvider {
-  provider: Provider
-  /** What `auto` found of it. */
-  verdict?: string
-  /** Providers that `auto` prefers but could not use, with reasons. */
-  passedOver: PassedOver[]
-}
+import { createProvider, imageInBubblewrap } from './create-provider.ts'
+import { DEFAULT_IMAGE, isImagePath } from './image-name.ts'
+import { resolveMount } from './mounted-folder.ts'
+import type { Choice, FailedTrials, KeptChoice, RememberedChoice } from './remembered-choice.ts'
 
 /** @param inBackground the bridge's exit does not wait for it */
 type Probe = (inBackground?: boolean) => Promise<Candidate>
 
 const MAX_REASON_CHARS = 400
-
-const EMBEDDED = 'the embedded sandbox, which needs only Node.js'
 
 type Wanted = Pick<Settings, 'image' | 'runtime' | 'cacheDir'> & Partial<Pick<Settings, 'hostPackages'>>
 
@@ -46,22 +33,6 @@ function probesFor(settings: Wanted, isThorough: boolean): Probe[] {
     () => probeBubblewrap(settings, isThorough),
     () => probeEmbedded(settings, isThorough),
   ]
-}
-
-/** Its outer wall is known from a trial, in a folder that every user can read, as its files are. */
-async function probeEmbedded(settings: Wanted, isThorough: boolean): Promise<Candidate> {
-  const name = 'pyodide'
-  if (!isThorough) return { name, usable: true, verdict: EMBEDDED }
-  const { findOuterLayer } = await import('../pyodide/outer-layer.ts')
-  const folder = await makeTemporaryFolder()
-  try {
-    await chmod(folder, 0o755)
-    await writeFile(path.join(folder, 'child.cjs'), '', { mode: 0o644 })
-    const layer = await findOuterLayer(process.execPath, folder)
-    return { name, usable: !refusesOpenRoot(settings, layer), verdict: `${EMBEDDED}; ${layer.verdict}` }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
 }
 
 async function probeEngine(
@@ -260,10 +231,4 @@ export async function firstUsable(probes: readonly Promise<Candidate>[], prefers
     // The rootful engine was chosen because no later candidate is better.
     passedOver: rootful ? passedOver.slice(0, before) : passedOver.filter(({ name }) => name !== chosen.name),
   }
-}
-
-/** Returns the folder of the embedded sandbox's snapshot if it exists and is damaged. */
-export async function findDamagedSnapshot(settings: Pick<Settings, 'cacheDir'>): Promise<string | undefined> {
-  const { PyodideProvider } = await import('../pyodide/provider.ts')
-  return new PyodideProvider({ cacheFolder: pyodideFolder(settings) }).findDamagedSnapshot()
 }

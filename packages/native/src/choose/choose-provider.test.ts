@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { readSettings } from '../../config/settings/settings.ts'
-import { BridgeError } from '../../errors.ts'
-import { SILENT } from '../../util/log.ts'
-import { chooseProvider, forgetFailures, prepareAhead } from './choose-provider.ts'
-import type { FoundProvider } from './detect.ts'
-import type { Provider, ProviderName } from '../provider.ts'
-import { newFolder } from '../../../test/support/machine/new-folder.ts'
+import { readSettings } from '@sandbridge/core/config/settings'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { SILENT } from '@sandbridge/core/util'
+import { prepareAhead } from '../../../core/src/isolation/detect/provider-choice.ts'
+import { chooseProvider, forgetFailures } from './choose-provider.ts'
+import type { FoundProvider } from '@sandbridge/core/isolation/detect'
+import type { Provider, ProviderName } from '@sandbridge/core/isolation'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const fake = (name: ProviderName, prepare: () => Promise<void> = async () => {}): Provider => ({
   name,
@@ -42,7 +43,7 @@ describe('a provider that starts no sandbox', () => {
     const settings = readSettings({ MCP_BRIDGE_CACHE_DIR: folder, MCP_BRIDGE_RUNTIME: runtime }, { home: folder })
     const start = (version: string) => {
       const verdict = `bubblewrap ${version}`
-      const choose = chooseProvider(settings, SILENT, undefined, async (_settings, _log, _onProgress, known) => {
+      const choose = chooseProvider(settings, SILENT, false, async (_settings, _log, _onProgress, known) => {
         const isFailed = known?.failed?.bubblewrap?.verdict === verdict
         return { provider: fake(isFailed ? 'pyodide' : 'bubblewrap'), verdict, passedOver: [] }
       })

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os'
 import { expect, it } from 'vitest'
-import type { Candidate } from '../provider.ts'
-import { readSettings } from '../../config/settings/settings.ts'
-import { SILENT } from '../../util/log.ts'
+import type { Candidate } from '@sandbridge/core/isolation'
+import { readSettings } from '@sandbridge/core/config/settings'
+import { SILENT } from '@sandbridge/core/util'
 import { findProvider, firstUsable, probeProviders, whyNot } from './detect.ts'
 
 const yes = (name: Candidate['name']) => Promise.resolve({ name, usable: true, verdict: 'works' })

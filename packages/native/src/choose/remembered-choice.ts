@@ -4,18 +4,12 @@ import { hash } from 'node:crypto'
 import { rmSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { bootId } from '../../util/process/process-id.ts'
-import { findPrograms } from '../../util/process/find-program.ts'
-import { keepText, readKeptText } from '../../util/files/kept-text.ts'
-import { isRecord, parseJson } from '../../util/json/json.ts'
-import type { ProviderName } from '../provider.ts'
-import { orUndefined } from '../../util/or-undefined.ts'
-
-/** A provider that was preferred and could not be used, with the reason. */
-export interface PassedOver {
-  name: ProviderName
-  verdict: string
-}
+import type { ProviderName } from '@sandbridge/core/isolation'
+import type { PassedOver } from '@sandbridge/core/isolation/detect'
+import { orUndefined } from '@sandbridge/core/util'
+import { keepText, readKeptText } from '@sandbridge/core/util/files'
+import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
+import { bootId, findPrograms } from '@sandbridge/core/util/process'
 
 export interface Choice extends PassedOver {
   passedOver: PassedOver[]

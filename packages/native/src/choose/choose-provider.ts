@@ -1,26 +1,22 @@
 // Chooses the provider of sandboxes: the one that is set, or the first usable one. Runs at first use, since asking
 // engines takes time. A provider of `auto` whose first sandbox does not start is passed over for the next one.
-import type { Settings } from '../../config/settings/settings.ts'
-import type { Log } from '../../util/log.ts'
-import { findProvider, type FoundProvider, whyNot } from './detect.ts'
+import type { Settings } from '@sandbridge/core/config/settings'
+import { type Provider, SharedPreparation } from '@sandbridge/core/isolation'
+import type { FoundProvider, ProviderChoice } from '@sandbridge/core/isolation/detect'
+import type { Log } from '@sandbridge/core/util'
+import { findProvider, whyNot } from './detect.ts'
 import { type FailedTrials, MachineMemory, type RememberedChoice } from './remembered-choice.ts'
-import type { Provider } from '../provider.ts'
-import { SharedPreparation } from '../shared-preparation.ts'
 
-/** Returns the same provider every time. All callers that wait for it get the progress messages. */
-export interface ProviderChoice {
-  (onProgress?: (message: string) => void): Promise<FoundProvider>
-  /** The first sandbox did not start: the next call returns another provider. @returns why; undefined without one */
-  passOver?: (provider: Provider, error: unknown) => string | undefined
-}
+export { probeProviders } from './detect.ts'
 
-/** @param memory remembers what `auto` takes between starts @param find replaced in tests */
+/** @param isRemembered `auto` remembers what it takes between starts @param find replaced in tests */
 export function chooseProvider(
   settings: Settings,
   log: Log,
-  memory?: RememberedChoice,
+  isRemembered = false,
   find: typeof findProvider = findProvider,
 ): ProviderChoice {
+  const memory = isRemembered ? rememberedChoice(settings) : undefined
   const failures = new Failures(settings)
   let found: FoundProvider | undefined
   const choice = new SharedPreparation(async (onProgress) => {
@@ -45,15 +41,8 @@ export function chooseProvider(
   return choose
 }
 
-/** Find the provider and prepare it ahead of need. Returns at once; a failure shows when a sandbox is needed. */
-export function prepareAhead(choice: ProviderChoice): void {
-  choice()
-    .then(({ provider }) => provider.prepare())
-    .catch(() => {})
-}
-
 /** What `auto` took in an earlier start with the same settings here. Undefined where that is not remembered. */
-export function rememberedChoice(settings: Settings): RememberedChoice | undefined {
+function rememberedChoice(settings: Settings): RememberedChoice | undefined {
   if (settings.runtime !== 'auto' || process.platform === 'win32') return undefined
   return new MachineMemory(settings.cacheDir, 'choice', decisive(settings))
 }

@@ -1,5 +1,5 @@
 // Images without an engine, as far as the core knows them.
-import { Part } from '../util/part.ts'
+import { Part } from '@sandbridge/core/util'
 
 export const images = new Part<ImagesPart>('the unpacking of images')
 

@@ -1,14 +1,9 @@
 // Decides whether cells may get a folder of this machine, and chooses its path in the sandbox.
 import { realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { BridgeError } from '../../errors.ts'
-import { isInside } from '../../util/files/absolute-path.ts'
-
-export interface MountedFolder {
-  source: string
-  target: string
-  mode: 'ro' | 'rw'
-}
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { MountedFolder } from '@sandbridge/core/isolation'
+import { isInside } from '@sandbridge/core/util/files'
 
 /**
  * @param own the bridge's own folders: write access there decides which programs the bridge starts, and read access

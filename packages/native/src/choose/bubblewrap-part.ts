@@ -1,9 +1,7 @@
 // Sandboxes in bubblewrap, as far as the core knows them.
-import type { Settings } from '../../config/settings/settings.ts'
-import type { Log } from '../../util/log.ts'
-import { Part } from '../../util/part.ts'
-import type { MountedFolder } from '../local/mounted-folder.ts'
-import type { Candidate, Provider } from '../provider.ts'
+import type { Settings } from '@sandbridge/core/config/settings'
+import { type Log, Part } from '@sandbridge/core/util'
+import type { Candidate, MountedFolder, Provider } from '@sandbridge/core/isolation'
 
 export const bubblewrap = new Part<BubblewrapPart>('the bubblewrap provider')
 

@@ -2,9 +2,9 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { needsPosix } from '../../../test/support/suite/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { resolveMount } from './mounted-folder.ts'
-import { newFolder } from '../../../test/support/machine/new-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 let folder: string
 beforeEach(() => {
