@@ -10,9 +10,9 @@ const ROOT = path.join(import.meta.dirname, '../..')
 /** Which package uses which other one when the program runs. Tests may use any. */
 const MAY = {
   direct: ['record'],
-  page: ['http', 'permissions', 'record'],
-  terminal: ['permissions'],
-  workflows: ['once', 'permissions', 'record', 'terminal'],
+  page: ['http', 'memories', 'permissions', 'record'],
+  terminal: ['memories', 'permissions'],
+  workflows: ['memories', 'once', 'permissions', 'record', 'terminal'],
   registry: ['remote'],
   'sign-in': ['remote'],
   bubblewrap: ['cell-packages', 'native'],

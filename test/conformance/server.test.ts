@@ -2,7 +2,7 @@
 // Runs the server scenarios of the MCP conformance suite that each revision requires against the bridge over HTTP.
 // fixtures.ts has what they call; not-applicable.ts says which of them a bridge cannot pass, and why.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { artifactUri } from '../../packages/core/src/keep/saved/artifact-store.ts'
+import { artifactUri } from '@sandbridge/memories/saved/artifact-store.ts'
 import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { EXPOSED, ourName, SERVERS, SETUP } from './fixtures.ts'

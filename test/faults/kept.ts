@@ -7,6 +7,7 @@ import { readSettings } from '../../packages/core/src/config/settings/settings.t
 import { createTrustStore } from '../../packages/core/src/config/trust.ts'
 import { createLog } from '../../packages/core/src/util/log.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 
 export const settingsEnv = (home: string) => ({
   MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs'),
@@ -38,9 +39,9 @@ export async function readKept(home: string) {
   )
   const bridge = await openTenant(made, made.tenants.of(), () => made.close())
   try {
-    const artifacts = await bridge.own.artifacts.list()
-    for (const { name } of artifacts) await bridge.own.artifacts.read(name)
-    const { tools, broken } = await bridge.own.savedTools.list()
+    const artifacts = await savedOf(bridge.own).artifacts.list()
+    for (const { name } of artifacts) await savedOf(bridge.own).artifacts.read(name)
+    const { tools, broken } = await savedOf(bridge.own).tools.list()
     const trusted = await createTrustStore(settings.stateDir).list()
     const tokenOf = async (name: string) =>
       (await bridge.servers.tokenStore.read({ name, url: 'http://127.0.0.1/' })).byIssuer['http://127.0.0.1']?.tokens

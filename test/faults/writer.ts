@@ -7,6 +7,7 @@ import { readSettings } from '../../packages/core/src/config/settings/settings.t
 import { createTrustStore } from '../../packages/core/src/config/trust.ts'
 import { createLog } from '../../packages/core/src/util/log.ts'
 import { settingsEnv } from './kept.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 
 await import('@sandbridge/sandbridge/packages.ts')
 const [home, prefix, count] = [process.argv[2]!, process.argv[3]!, Number(process.argv[4])]
@@ -23,8 +24,8 @@ process.stdout.write('ready\n')
 for (let index = 0; index < count; index += 1) {
   const name = `${prefix}${index}`
   await Promise.all([
-    bridge.own.artifacts.save(name, Buffer.from(`artifact ${name} ${'x'.repeat(20_000)}`)),
-    bridge.own.savedTools.save({ ...TOOL, name, source: `def ${name}():\n    return ${index}\n` }, async () => {}),
+    savedOf(bridge.own).artifacts.save(name, Buffer.from(`artifact ${name} ${'x'.repeat(20_000)}`)),
+    savedOf(bridge.own).tools.save({ ...TOOL, name, source: `def ${name}():\n    return ${index}\n` }, async () => {}),
     bridge.servers.tokenStore.update({ name, url: 'http://127.0.0.1/' }, (grants) => {
       grants.byIssuer['http://127.0.0.1'] = { tokens: { access_token: name } }
     }),

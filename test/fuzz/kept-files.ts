@@ -11,6 +11,7 @@ import { createLog } from '../../packages/core/src/util/log.ts'
 import { settingsEnv } from '../faults/kept.ts'
 import { assertHolds, assertUnpolluted, type Family } from './family.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 
 const home = newFolder()
 const env = settingsEnv(home)
@@ -39,8 +40,8 @@ async function fill(): Promise<void> {
   await createTrustStore(env.MCP_BRIDGE_STATE_DIR).trust(path.join(home, 'project/.mcp.json'), 'hash')
   await withBridge(async (bridge) => {
     for (const name of ['first', 'second']) {
-      await bridge.own.artifacts.save(name, Buffer.from(`the ${name} artifact`))
-      await bridge.own.savedTools.save({ ...TOOL, name, source: `def ${name}():\n    return 1\n` }, async () => {})
+      await savedOf(bridge.own).artifacts.save(name, Buffer.from(`the ${name} artifact`))
+      await savedOf(bridge.own).tools.save({ ...TOOL, name, source: `def ${name}():\n    return 1\n` }, async () => {})
     }
     await bridge.servers.tokenStore.update({ name: 's', url: SERVER_URL }, (grants) => {
       grants.byIssuer['http://127.0.0.1:9'] = { tokens: { access_token: 'secret' } }
@@ -73,12 +74,12 @@ export async function keptFiles(): Promise<Family> {
       try {
         await withBridge(async (bridge) => {
           const other = path.relative(home, file).includes('first') ? 'second' : 'first'
-          const artifacts = await bridge.own.artifacts.list()
+          const artifacts = await savedOf(bridge.own).artifacts.list()
           assertHolds(
             artifacts.some(({ name: kept }) => kept === other),
             'a broken file costs no other artifact',
           )
-          const { tools } = await bridge.own.savedTools.list()
+          const { tools } = await savedOf(bridge.own).tools.list()
           assertHolds(
             tools.some(({ name: kept }) => kept === other),
             'a broken file costs no other saved tool',

@@ -2,7 +2,7 @@
 // minutes: each took a time with the square of its length once.
 import { expect, it } from 'vitest'
 import { targetsOf } from '../../permissions/src/rules/flow.ts'
-import { fromBase64 } from '../../core/src/calls/methods/artifact-methods.ts'
+import { fromBase64 } from '../../memories/src/saved/uploads.ts'
 import { eachText } from './leaves.ts'
 import { OriginIndex } from './origin-index.ts'
 import { readingsOf } from './readings.ts'

@@ -12,6 +12,7 @@ import {
   TOKEN,
   useHttpBridge,
 } from '@sandbridge/core/test/support/bridges/raw-http.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 import { NamedTokens } from './access/named-tokens.ts'
 
 const { serve, bridge } = useHttpBridge()
@@ -116,9 +117,7 @@ it('a request that does not arrive completely is given up', async () => {
 
 it('the number of open requests is limited, and one whose answer is not read ends', { tags: ['whole'] }, async () => {
   const { port, status } = await serve({ openRequests: 1, stallMs: 4_000 })
-  await bridge()
-    .users.of(undefined)
-    .state.artifacts.save('large.bin', Buffer.alloc(8 * 1024 * 1024))
+  await savedOf(bridge().users.of(undefined).state).artifacts.save('large.bin', Buffer.alloc(8 * 1024 * 1024))
   const { headers, body } = modern('resources/read', { uri: 'sandbridge://artifact/large.bin' })
   const lines = Object.entries({ ...HEADERS, ...headers, 'content-length': String(body.length) })
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')

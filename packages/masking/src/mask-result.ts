@@ -1,8 +1,7 @@
 // Masks everything in a cell's result that the model reads. Pure.
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { fieldsOf, itemsOf } from '@sandbridge/core/util/json/json.ts'
-import type { CellResult, MimeBundle } from '@sandbridge/core/cell'
-import type { Artifact } from '@sandbridge/core/keep/saved'
+import type { Artifact, CellResult, MimeBundle } from '@sandbridge/core/cell'
 import { plainText } from '@sandbridge/core/util/text'
 import type { Mask } from '@sandbridge/core/parts'
 import { maskData } from './mask-data.ts'

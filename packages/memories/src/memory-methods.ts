@@ -1,7 +1,7 @@
 // The methods for memories: small values that a cell stores for the user. The store decides what may be stored.
 import * as z from 'zod'
 import { method, tellingMethod } from '@sandbridge/core/calls/methods'
-import type { UserState } from '@sandbridge/core/keep'
+import type { UserState } from '@sandbridge/core/parts'
 import { MemoryStore } from './memory-store.ts'
 
 // A sanity limit; the store reports the real limit of a key.

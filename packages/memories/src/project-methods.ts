@@ -1,7 +1,8 @@
 // The methods for `/projects`: the kernel fetches files before a cell and sends changes after it.
 import * as z from 'zod'
-import { fromBase64, method, tellingMethod } from '@sandbridge/core/calls/methods'
+import { method, tellingMethod } from '@sandbridge/core/calls/methods'
 import { BridgeError } from '@sandbridge/core/errors.ts'
+import { fromBase64, uploadsOf } from './saved/uploads.ts'
 import { ProjectStore } from './project-store.ts'
 
 const PIECE_BYTES = 4 << 20
@@ -62,9 +63,9 @@ export const projectMethods = {
       folders: places,
       removed: places,
     }),
-    ({ files, folders, removed }, { state: { projects }, uploads, flow }) => {
+    ({ files, folders, removed }, { state: { projects }, origin, flow }) => {
       const uploaded = files.flatMap(({ upload }) => upload ?? [])
-      return uploads.takeAll(uploaded, async (data) => {
+      return uploadsOf({ origin }).takeAll(uploaded, async (data) => {
         const content = files.map(({ path, data: text, upload }) => ({
           path,
           data: upload ? data[uploaded.indexOf(upload)]! : fromBase64(text ?? ''),

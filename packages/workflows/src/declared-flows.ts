@@ -7,8 +7,9 @@ import { flow as part } from '@sandbridge/core/parts'
 import type { DeclaredFlow } from '@sandbridge/core/config/rules'
 import { flowKeyOf, flowsOf } from '@sandbridge/permissions/rules/declared-flows.ts'
 import { JsonRecord, type KeptOrigins, type Store } from '@sandbridge/core/keep'
-import { reachedTools, type SavedToolContent, writtenText } from '@sandbridge/core/keep/saved'
-import type { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
+import { reachedTools, type SavedToolContent, writtenText } from '@sandbridge/memories/saved/saved-tool.ts'
+import type { SavedToolStore } from '@sandbridge/memories/saved/saved-tool-store.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 import type { RecordedCode } from './share/recorded-code.ts'
 
 const kept = z.object({
@@ -29,7 +30,7 @@ export class DeclaredFlows {
     { stores, own }: Pick<OpenTenant, 'stores' | 'own'>,
     workflow: SavedToolContent,
   ): Promise<DeclaredFlows> {
-    return new DeclaredFlows(stores.of(undefined), workflow, await writtenHash(workflow, own.savedTools))
+    return new DeclaredFlows(stores.of(undefined), workflow, await writtenHash(workflow, savedOf(own).tools))
   }
 
   private constructor(store: Store, workflow: SavedToolContent, sha256: string) {

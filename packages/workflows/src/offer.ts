@@ -49,7 +49,7 @@ function exposedWorkflows(
   const load = async (): Promise<ExposedWorkflows> => {
     const [{ ExposedWorkflows: Exposed }, { SavedToolStore }, { openStores }] = await Promise.all([
       import('./exposure.ts'),
-      import('@sandbridge/core/keep/saved/saved-tool-store.ts'),
+      import('@sandbridge/memories/saved/saved-tool-store.ts'),
       import('@sandbridge/core/keep/open-stores.ts'),
     ])
     // Only a tool that is offered waits for the bridge, which masks its texts.
@@ -57,7 +57,7 @@ function exposedWorkflows(
     return new Exposed(expose, new SavedToolStore(stores.of(user)), async () => {
       const [{ bridge, sessions }, { maskerFor }] = await Promise.all([
         getConversation(),
-        import('@sandbridge/core/serve/mcp/artifact-resources.ts'),
+        import('@sandbridge/core/serve/mcp'),
       ])
       return maskerFor(bridge, sessions)
     })

@@ -2,7 +2,7 @@
 import type { Command } from '@sandbridge/core/cli'
 import { tell } from '@sandbridge/core/cli/terminal'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { WorkflowDetails } from '@sandbridge/core/keep/saved'
+import type { WorkflowDetails } from '@sandbridge/memories/saved/saved-tool.ts'
 import { parseArguments } from './parameters.ts'
 
 /** The options of a command and of the program, such as `--timeout`: all, and those that were typed. */

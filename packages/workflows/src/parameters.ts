@@ -1,7 +1,7 @@
 // A workflow's parameters outside Python: words of a command line, and a client's JSON Schema. Pure.
 import { violation } from '@sandbridge/core/calls/catalog'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { WorkflowDetails } from '@sandbridge/core/keep/saved'
+import type { WorkflowDetails } from '@sandbridge/memories/saved/saved-tool.ts'
 import { didYouMeanText } from '@sandbridge/core/util/text'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 

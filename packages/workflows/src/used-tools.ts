@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Catalog, CatalogTool } from '@sandbridge/core/calls/catalog'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { WorkflowDetails } from '@sandbridge/core/keep/saved'
+import type { WorkflowDetails } from '@sandbridge/memories/saved/saved-tool.ts'
 import { sortedJson } from '@sandbridge/core/util/json'
 
 export type UsedTool = WorkflowDetails['uses'][number]

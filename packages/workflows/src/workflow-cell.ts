@@ -3,7 +3,7 @@ import { loadedText } from '@sandbridge/commands/cell-function.ts'
 import { exactJson } from '@sandbridge/core/util/json'
 import type { WatchedFlows } from '@sandbridge/core/config/rules'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { SavedTool, WorkflowDetails } from '@sandbridge/core/keep/saved'
+import type { SavedTool, WorkflowDetails } from '@sandbridge/memories/saved/saved-tool.ts'
 import { isFloat } from './parameters.ts'
 
 export type Workflow = SavedTool & { workflow: WorkflowDetails }

@@ -18,6 +18,7 @@ import { runInTerminal } from '@sandbridge/core/test/support/machine/in-terminal
 import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 import { runCommand, runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 import {
   callsOf,
   tellers,
@@ -361,7 +362,7 @@ it('a scheduled run keeps to declared flows, whatever tools the schedule allows'
   const store = new ScheduleStore(bridge.stores.of(undefined))
   const made = async (words: string[], hour: number) => {
     const at = (time: string) => new Date(`2027-03-01T${time}Z`)
-    const { savedTools } = bridge.own
+    const { tools: savedTools } = savedOf(bridge.own)
     const sha256 = await writtenHash(await savedTools.find('forward'), savedTools)
     const about = { workflow: 'forward', when: '0 * * * *', zone: 'UTC', sha256, allowed: ['files__send'] }
     const { id } = await store.add({ ...about, words }, at(`${hour - 1}:30:00`))

@@ -20,17 +20,15 @@ import { type Maskers, masking } from '../cell/masking-part.ts'
 import type { Methods } from '../calls/methods/method.ts'
 import { learning, type LearningPart } from '../calls/learned-part.ts'
 import { once, type OncePart } from '../calls/once-part.ts'
+import { saved, type SavedPart } from '../calls/saved-part.ts'
 import { Questions } from '../calls/questions/questions.ts'
 import { chooseProvider } from '../isolation/detect/provider-choice.ts'
 import type { ProviderChoice } from '../isolation/detect/natives-part.ts'
-import { checkSavedTool } from '../cell/session/check-saved-tool.ts'
 import { KernelPool } from '../cell/session/kernel-pool.ts'
-import type { SavedToolContent } from '../keep/saved/saved-tool.ts'
-import { projects, type ProjectsPart } from '../keep/saved/projects-part.ts'
+import { projects, type ProjectsPart } from '../keep/projects-part.ts'
 import { openStores } from '../keep/open-stores.ts'
 import type { TelemetryPart } from '../observe/telemetry-part.ts'
 import type { Stores } from '../keep/store.ts'
-import type { UserState } from '../keep/user-state.ts'
 import type { SignInPage } from '../upstream/oauth-part.ts'
 import { loadSdk } from '../upstream/connection/sdk.ts'
 
@@ -67,6 +65,7 @@ export class Bridge {
       maskers: await openMaskers(settings, files),
       telemetry: await loadTelemetry(settings, log),
       learning: learning.isHere ? await learning.for('The bridge') : undefined,
+      saved: saved.isHere ? await saved.for('The bridge') : undefined,
       projects: projects.isHere && settings.projects ? await projects.for('MCP_BRIDGE_PROJECTS') : undefined,
       once: once.isHere && settings.once === 'on' ? await once.for('MCP_BRIDGE_ONCE') : undefined,
       ...options,
@@ -109,6 +108,7 @@ export class Bridge {
       pool: this.#pool,
       stores,
       learning: rest.learning,
+      saved: rest.saved,
       projects: rest.projects,
       createJournals: rest.once?.createJournals,
     })
@@ -125,7 +125,6 @@ export class Bridge {
       maskers: this.maskers,
       tenantOf: (session) => this.sessions.tenantOf(session),
       signInPage,
-      checkSavedTool: (tool, state) => this.checkSavedTool(tool, state),
       recordFailure: () => this.recordFailure,
       refreshSettings: rest.refreshSettings,
       methods: rest.methods?.(this),
@@ -176,12 +175,6 @@ export class Bridge {
     })
   }
 
-  /** Checks that a tool loads in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not, SANDBOX_* */
-  async checkSavedTool(tool: SavedToolContent, { savedTools, loadableTools }: UserState): Promise<void> {
-    await checkSavedTool(this.#pool, savedTools, tool)
-    await loadableTools.remember(tool)
-  }
-
   async close(): Promise<void> {
     await this.page.close()
     await this.sessions.closeAll()
@@ -227,6 +220,7 @@ interface BridgeParts extends Omit<BridgeOptions, 'context'> {
   maskers: Maskers | undefined
   telemetry: TelemetryPart | undefined
   learning: LearningPart | undefined
+  saved: SavedPart | undefined
   projects: ProjectsPart | undefined
   once: OncePart | undefined
 }

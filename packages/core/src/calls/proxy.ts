@@ -5,6 +5,7 @@ import { hashInTurns } from '../util/json/arguments-hash.ts'
 import { bindArguments, shortened } from './catalog/arguments/bind.ts'
 import type { Wordings } from './catalog/search/wordings.ts'
 import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
+import type { Detail } from './catalog/arguments/tool-line.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { BridgeError, messageOf } from '../errors.ts'
 import type { Cancellation } from '../util/async/cancellation.ts'
@@ -13,7 +14,6 @@ import { boundedList } from '../util/json/bounded-schema.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'
 import type { Admitted } from './permissions/permissions-part.ts'
 import { forbiddenNote, leftOutNotes, resultForSandbox } from './tool-result.ts'
-import { artifactMethods } from './methods/artifact-methods.ts'
 import type { CallOptions, ToolResult } from '../upstream/upstream.ts'
 import { capabilitySummary, summarisedServers } from './capability-summary.ts'
 import { checkMethods } from './methods/check-calls.ts'
@@ -28,7 +28,6 @@ import {
 } from './methods/method.ts'
 import { languageMethods, sessionMethods } from './methods/session-methods.ts'
 import { type Admit, SERVER_METHODS } from './methods/resource-methods.ts'
-import { savedToolLines, savedToolMethods, searchTools } from './methods/saved-tool-methods.ts'
 import type { SessionFlow } from './flow-part.ts'
 import type { JournaledCall } from './once-part.ts'
 import { soundsReadOnly } from '../config/rules/hints.ts'
@@ -209,6 +208,22 @@ async function serverDocs(
   return docs
 }
 
+/** Searches servers' tools and, unless servers are named, saved tools, in one ranking. */
+async function searchTools(
+  query: Wordings,
+  options: { limit: number; servers: string[]; detail: Detail },
+  withSaved: boolean,
+  context: CallContext,
+): Promise<ToolDoc[]> {
+  const { catalog, state, session, learned, flow, signal } = context
+  const all = { ...options, learned, resultsOf: resultsFor(context) }
+  const saved = withSaved ? state.saved : undefined
+  const docs = await (saved?.search(query, all, context) ?? catalog.search(query, all, signal))
+  if (!saved) flow?.told(docs)
+  learned?.noteSearch(session, [query].flat(), docs)
+  return docs
+}
+
 export const ownMethods: Methods = {
   call_tool: callTool,
 
@@ -249,8 +264,8 @@ export const ownMethods: Methods = {
       const { catalog, scope, notes, session } = context
       const within =
         servers?.map((server) => allowedServer(server, catalog, scope)) ?? scope.servers.map((server) => server.name)
-      const options = { limit, servers: within, withSaved: !servers, detail: wanted }
-      const search = (wordings: Wordings) => searchTools(wordings, options, context)
+      const options = { limit, servers: within, detail: wanted }
+      const search = (wordings: Wordings) => searchTools(wordings, options, !servers, context)
       const found = await (separate ? Promise.all([query].flat().map(search)) : search(query))
       const news = unsearchedNews(session.told, within, catalog.unsearched(within), Boolean(servers))
       for (const { name: server, reason } of news) context.flow?.returned({ server, name: 'start' }, reason)
@@ -290,7 +305,7 @@ export const ownMethods: Methods = {
       flow?.told(servers)
       return capabilitySummary({
         servers,
-        savedTools: await savedToolLines(state.loadableTools, flow),
+        savedTools: (await state.saved?.lines(flow)) ?? [],
         facts,
         unloaded: scope.unloaded,
       })
@@ -298,10 +313,8 @@ export const ownMethods: Methods = {
     { doc: 'What there is, in a few lines of text.', returns: 'str' },
   ),
 
-  ...artifactMethods,
   ...checkMethods,
   ...languageMethods,
-  ...savedToolMethods,
   ...sessionMethods,
 }
 

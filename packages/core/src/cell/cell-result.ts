@@ -1,6 +1,16 @@
 // The outcome of a cell, as data: a cell that fails is a result. src/cell/render/ makes text of it.
 import type { MimeBundle } from './protocol/frames.ts'
-import type { Artifact } from '../keep/saved/artifact-store.ts'
+
+/** A file that a cell keeps, in one version. */
+export interface Artifact {
+  name: string
+  version: number
+  uri: string
+  sizeBytes: number
+  sha256: string
+  contentType: string
+  createdAt: string
+}
 
 /**
  * - `ok`: the cell ran to its end

@@ -1,6 +1,8 @@
 // What cells have stored for the user, for the page.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { type Artifact, type SavedTool, savedToolSummary } from '@sandbridge/core/keep/saved'
+import type { Artifact } from '@sandbridge/memories/saved/artifact-store.ts'
+import { type SavedTool, savedToolSummary } from '@sandbridge/memories/saved/saved-tool.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 
 export interface KeptView {
   artifacts: (Artifact & Versions)[]
@@ -20,7 +22,7 @@ const IMAGE_BYTES = 4 * 1024 * 1024
 const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 export async function kept({ page }: Bridge): Promise<KeptView> {
-  const { artifacts, savedTools } = page.tenant.person.state
+  const { artifacts, tools: savedTools } = savedOf(page.tenant.person.state)
   const versions = new Map<string, number[]>()
   for (const { name, version } of await artifacts.versions())
     versions.set(name, [...(versions.get(name) ?? []), version])
@@ -43,7 +45,7 @@ export async function kept({ page }: Bridge): Promise<KeptView> {
 
 /** @throws BridgeError when it does not exist */
 export async function keptArtifact({ page }: Bridge, name: string, version: number | undefined): Promise<unknown> {
-  const { artifact, data } = await page.tenant.person.state.artifacts.read(name, version)
+  const { artifact, data } = await savedOf(page.tenant.person.state).artifacts.read(name, version)
   if (IMAGES.has(artifact.contentType) && data.length <= IMAGE_BYTES) {
     return { ...artifact, image: { type: artifact.contentType, data: data.toString('base64') } }
   }
@@ -57,5 +59,5 @@ export async function keptArtifact({ page }: Bridge, name: string, version: numb
 
 /** @throws BridgeError when it does not exist */
 export async function keptTool({ page }: Bridge, name: string, version: number | undefined): Promise<unknown> {
-  return page.tenant.person.state.savedTools.find(name, version)
+  return savedOf(page.tenant.person.state).tools.find(name, version)
 }

@@ -1,6 +1,7 @@
 // `sandbridge saved`: lists, shows and deletes the functions that cells have saved.
-import { savedToolLine } from '@sandbridge/core/keep/saved'
-import { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
+import { savedToolLine } from '@sandbridge/memories/saved/saved-tool.ts'
+import { SavedToolStore } from '@sandbridge/memories/saved/saved-tool-store.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 import { parseVersion } from './artifacts.ts'
 import type { Cell, Terminal } from '@sandbridge/core/cli/terminal'
 import { ownStore } from '@sandbridge/commands/own-store.ts'
@@ -33,7 +34,7 @@ export async function saved(
  */
 async function listSaved({ json }: SavedOptions, terminal: Terminal): Promise<void> {
   const { printEmpty, printJson, printSummary, printTable } = terminal
-  const { tools, broken } = await withServers(terminal, (bridge) => bridge.own.loadableTools.list())
+  const { tools, broken } = await withServers(terminal, (bridge) => savedOf(bridge.own).loadable.list())
   if (broken.length > 0) terminal.exitCode = 1
   if (json) return printJson([...tools, ...broken])
   if (tools.length + broken.length === 0) return printEmpty(NO_SAVED)

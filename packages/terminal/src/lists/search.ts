@@ -2,7 +2,8 @@
 import { firstSentence } from '@sandbridge/core/util/text'
 import type { ToolDoc } from '@sandbridge/core/calls/catalog'
 import type { Wordings } from '@sandbridge/core/calls/catalog/search'
-import { searchWithSaved } from '@sandbridge/core/calls'
+import { searchWithSaved } from '@sandbridge/memories/saved/search-with-saved.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 import { limitOf } from '@sandbridge/commands/limit-option.ts'
 import { noServers, unsearchedLines, untrustedNote } from '@sandbridge/commands/server-notes.ts'
 import { withServers } from '@sandbridge/commands/open-bridge.ts'
@@ -25,7 +26,7 @@ export async function search(wordings: readonly string[], options: SearchOptions
       asWordings(wordings),
       { ...(limit !== undefined && { limit }), learned, resultsOf: { user: undefined } },
       catalog,
-      own.loadableTools,
+      savedOf(own).loadable,
     )
     for (const { name, problem } of broken) tell(`Not searched: the saved tool ${name} is broken: ${problem}`)
     // On stderr, because each line of stdout is a call.

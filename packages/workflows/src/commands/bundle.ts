@@ -8,11 +8,13 @@ import { Bundle, chooseContents, writeBundle } from '../share/bundle.ts'
 import { print, visibleInline } from '@sandbridge/core/cli/terminal'
 import { confirm } from '@sandbridge/commands/confirm.ts'
 import { withBridge } from '@sandbridge/commands/open-bridge.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 
 export async function exportBundle(names: string[], { output }: { output?: string }): Promise<void> {
-  await withBridge(async ({ own: { savedTools, artifacts } }) => {
+  await withBridge(async ({ own }) => {
+    const { tools, artifacts } = savedOf(own)
     const file = output ?? 'bundle.sbx'
-    const contents = await chooseContents(names, savedTools, artifacts)
+    const contents = await chooseContents(names, tools, artifacts)
     if (contents.tools.length + contents.artifacts.length === 0)
       throw usage('There is nothing to export: no function or artifact was saved yet')
     const { servers } = await written(file, () => writeBundle(file, contents, artifacts))
@@ -32,30 +34,29 @@ export async function importBundle(file: string, options: { yes?: boolean; dryRu
     await showBundle(bundle, bridge)
     if (options.dryRun) return
     if (!options.yes && !(await confirm('Import it? [y/N] '))) return print('Nothing was imported.')
+    const saved = savedOf(bridge.own)
     for (const tool of bundle.tools) {
       // The function is loaded in a sandbox when it is first listed: importing runs nothing.
-      const { version } = await bridge.own.savedTools.save(tool, () => Promise.resolve())
+      const { version } = await saved.tools.save(tool, () => Promise.resolve())
       print(`${tool.name}: version ${version}`)
     }
     for await (const { name, data } of bundle.readArtifacts()) {
-      const { version } = await bridge.own.artifacts.save(name, data)
+      const { version } = await saved.artifacts.save(name, data)
       print(`${visibleInline(name)}: version ${version}`)
     }
   })
 }
 
-async function showBundle(
-  { tools, artifacts, manifest }: Bundle,
-  { own: { savedTools, artifacts: own }, catalog }: OpenTenant,
-): Promise<void> {
+async function showBundle({ tools, artifacts, manifest }: Bundle, { own, catalog }: OpenTenant): Promise<void> {
+  const saved = savedOf(own)
   print('The bundle holds:')
   for (const { name, workflow, source } of tools) {
-    const before = await savedTools.find(name).catch(() => undefined)
+    const before = await saved.tools.find(name).catch(() => undefined)
     const state = stateOf(before, before?.source === source, 'the same source as yours')
     print(`  ${workflow ? `workflow ${workflow.title}` : `function ${name}`}: ${state}`)
   }
   for (const { name, bytes, sha256 } of artifacts) {
-    const before = await own.find(name).catch(() => undefined)
+    const before = await saved.artifacts.find(name).catch(() => undefined)
     const state = stateOf(before, before?.sha256 === sha256, 'the same as yours')
     print(`  artifact ${visibleInline(name)}: ${bytes.toLocaleString('en')} bytes, ${state}`)
   }

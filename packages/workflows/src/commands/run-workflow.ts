@@ -33,6 +33,7 @@ import { withBridge } from '@sandbridge/commands/open-bridge.ts'
 import { runInTerminal } from '@sandbridge/terminal/cells/run-in-terminal.ts'
 import type { Upstreams } from '@sandbridge/core/upstream'
 import { type Catalog, violation } from '@sandbridge/core/calls/catalog'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 
 interface RunOptions {
   json?: boolean
@@ -55,7 +56,7 @@ export async function runWorkflow(
   own: () => Promise<OwnOptions>,
 ): Promise<void> {
   await withBridge(async (bridge) => {
-    const workflow = asWorkflow(await bridge.own.savedTools.find(functionName(name)))
+    const workflow = asWorkflow(await savedOf(bridge.own).tools.find(functionName(name)))
     const fixtures = new FixtureFile(bridge.stores.of(undefined), workflow.name)
     // A run that makes its calls needs no recorded replies, and records them anew if they are damaged.
     const fixture = options.check ? await fixtures.read() : await fixtures.read().catch(() => undefined)
@@ -108,8 +109,8 @@ export async function runWorkflow(
 
 /** `sandbridge workflows`. */
 export async function listWorkflows({ json }: { json?: boolean }): Promise<void> {
-  await withBridge(async ({ own: { savedTools } }) => {
-    const { tools } = await savedTools.list()
+  await withBridge(async ({ own }) => {
+    const { tools } = await savedOf(own).tools.list()
     const found = tools.flatMap((tool) => (tool.workflow ? [asWorkflow(tool)] : []))
     if (json) return printJson(found)
     if (found.length === 0)

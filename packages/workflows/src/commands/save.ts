@@ -11,6 +11,7 @@ import { saveFromRecord } from '../share/save-from-record.ts'
 import { asWorkflow, functionName } from '../workflow-cell.ts'
 import { print, printJson } from '@sandbridge/core/cli/terminal'
 import { withBridge } from '@sandbridge/commands/open-bridge.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 
 interface SaveOptions {
   param?: string[]
@@ -32,7 +33,7 @@ export async function saveRuns(runs: readonly string[], title: string, options: 
       { title, parameters, ...(description !== undefined && { description }) },
       {
         run: (code) => bridge.cells.run(session, { code, timeoutMs: TIMEOUT_MS, timeLimit: new TimeLimit(TIMEOUT_MS) }),
-        find: (name) => bridge.own.savedTools.find(name),
+        find: (name) => savedOf(bridge.own).tools.find(name),
         fixtures: new FixtureFile(store, functionName(title)),
         declare: async (workflow) => {
           const flows = await DeclaredFlows.of(bridge, workflow)

@@ -1,6 +1,6 @@
 // `sandbridge schedule`: makes a bridge that serves HTTP run a workflow at set times, lists and removes schedules.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { SavedToolStore } from '@sandbridge/core/keep/saved/saved-tool-store.ts'
+import { SavedToolStore } from '@sandbridge/memories/saved/saved-tool-store.ts'
 import { shellWord } from '@sandbridge/core/config/secrets'
 import { ago } from '@sandbridge/core/util/text'
 import { nextTime } from '../schedule/cron-times.ts'

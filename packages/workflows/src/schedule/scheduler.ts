@@ -8,6 +8,7 @@ import { parseArguments } from '../parameters.ts'
 import { RunJournals } from '../replay/run-journal.ts'
 import { driftOf, usesNamed } from '../used-tools.ts'
 import { asWorkflow, codeFor, functionName, watchedFlows } from '../workflow-cell.ts'
+import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 
 const LOOK_EVERY_MS = 15_000
 /** The client name of scheduled runs in the record. */
@@ -130,7 +131,7 @@ async function runUnwatched(
   run: RunOrigin,
 ): Promise<Ended> {
   const { own, catalog, settings } = bridge
-  const workflow = asWorkflow(await own.savedTools.find(functionName(name)))
+  const workflow = asWorkflow(await savedOf(own).tools.find(functionName(name)))
   const args = parseArguments(words, workflow.workflow.parameters, due, zone)
   const { gone } = await driftOf(workflow.workflow, catalog, settings.packages)
   if (gone.length > 0) return { problem: `Nothing was called. ${gone.join(' ')}` }

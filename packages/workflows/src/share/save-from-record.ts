@@ -4,7 +4,7 @@ import type { DeclaredFlow } from '@sandbridge/core/config/rules'
 import type { RecordedCode } from './recorded-code.ts'
 import type { CellResult } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { type SavedTool, WORKFLOW_TITLE } from '@sandbridge/core/keep/saved'
+import { type SavedTool, WORKFLOW_TITLE } from '@sandbridge/memories/saved/saved-tool.ts'
 import type { FixtureFile } from '../replay/fixture.ts'
 import { functionName } from '../workflow-cell.ts'
 

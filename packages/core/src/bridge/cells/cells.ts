@@ -24,11 +24,7 @@ import type { Questions } from '../../calls/questions/questions.ts'
 import type { ShownResult } from '../../cell/render/render-result.ts'
 import { keptForClient } from '../../cell/session/kept-for.ts'
 import type { Session } from '../../cell/session/session.ts'
-import { ARTIFACT_LIMITS } from '../../keep/saved/artifact-store.ts'
 import { isRecord } from '../../util/json/json.ts'
-import type { SavedToolContent } from '../../keep/saved/saved-tool.ts'
-import { Uploads } from '../../keep/saved/uploads.ts'
-import type { UserState } from '../../keep/user-state.ts'
 import type { SignInPage } from '../../upstream/oauth-part.ts'
 import type { SignInOptions } from '../../upstream/upstream.ts'
 import type { Cell, RunCellRequest } from './cell.ts'
@@ -47,7 +43,6 @@ interface CellsOptions {
   maskers: Maskers | undefined
   tenantOf: (session: Session) => Tenant
   signInPage: SignInPage | undefined
-  checkSavedTool: (tool: SavedToolContent, state: UserState) => Promise<void>
   /** Why runs and calls cannot be recorded; undefined while they can be. */
   recordFailure: () => BridgeError | undefined
   /** Applies changes of settings.json, and tells which take effect later. @throws BridgeError CONFIG_INVALID */
@@ -221,7 +216,7 @@ export class Cells {
     const tenant = this.#options.tenantOf(session)
     const set = await tenant.now()
     refuseUntrusted(request.servers, set.configured.discovered.untrusted)
-    const { settings, events, questions, signInPage, maskers, methods, checkSavedTool } = this.#options
+    const { settings, events, questions, signInPage, maskers, methods } = this.#options
     const { servers, language, asker, listeners, run, forPerson = false, keepsQuestions = true } = request
     const { connected, configured, rules } = set
     const { person, user } = tenant
@@ -282,7 +277,6 @@ export class Cells {
       questions,
       state: person.state,
       facts: settings,
-      checkSavedTool: (tool) => checkSavedTool(tool, person.state),
       learned: person.learned,
       called: new CalledTools(),
       journal: request.journal ?? this.#journalOf(session, tenant, request),
@@ -290,7 +284,6 @@ export class Cells {
       seenErrors: new Set(),
       apps: request.showsApps ? this.appsOf(session) : undefined,
       savedArtifacts: [],
-      uploads: new Uploads(ARTIFACT_LIMITS.artifactBytes),
       forPerson,
       permissions: undefined,
       userRules: person.rules,

@@ -2,7 +2,6 @@
 // are its own; processes are shared with tenants where nothing could tell them apart.
 import { capabilitySummary, summarisedServers } from '../../calls/capability-summary.ts'
 import { definitionKey } from '../../calls/catalog/model/identity.ts'
-import { savedToolLines } from '../../calls/methods/saved-tool-methods.ts'
 import type { Ability } from '../../calls/questions/questions.ts'
 import { scopeFor } from '../../calls/scope.ts'
 import { serversBehind } from '../../calls/servers-behind.ts'
@@ -156,7 +155,7 @@ export class Tenant {
     const scope = scopeFor(catalog, undefined, settings.load)
     return capabilitySummary({
       servers: summarisedServers(catalog, scope),
-      savedTools: await savedToolLines(person.state.loadableTools),
+      savedTools: (await person.state.saved?.lines()) ?? [],
       facts: settings,
       unloaded: scope.unloaded,
     })

@@ -4,13 +4,13 @@ import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
 import type { Learned, LearningPart } from '../../calls/learned-part.ts'
 import type { Journals, JournalsOptions } from '../../calls/once-part.ts'
+import type { SavedPart, UserState } from '../../calls/saved-part.ts'
 import { UserQuota } from '../../calls/permissions/user-quota.ts'
-import { findProblems } from '../../cell/session/check-saved-tool.ts'
 import type { KernelPool } from '../../cell/session/kernel-pool.ts'
-import type { ProjectsPart } from '../../keep/saved/projects-part.ts'
+import type { ProjectsPart } from '../../keep/projects-part.ts'
+import { KeptOrigins } from '../../keep/kept-origins.ts'
 import type { Stores } from '../../keep/store.ts'
 import { userFolder } from '../../keep/user-folder.ts'
-import { UserState } from '../../keep/user-state.ts'
 import { VERSION } from '../../util/version.ts'
 import { signInVault } from '../../upstream/auth/sign-in-store.ts'
 
@@ -32,6 +32,8 @@ interface UsersOptions {
   stores: Stores
   /** Undefined in a build that learns nothing. */
   learning: LearningPart | undefined
+  /** Undefined in a build that lacks it. */
+  saved: SavedPart | undefined
   /** Undefined if cells have no `/projects`. */
   projects: ProjectsPart | undefined
   /** Undefined where calls are not journaled. */
@@ -50,18 +52,22 @@ export class Users {
   of(user: string | undefined): UserParts {
     const known = this.#parts.get(user)
     if (known) return known
-    const { settings, log, pool, stores, learning, projects, createJournals } = this.#options
+    const { settings, log, pool, stores, learning, saved, projects, createJournals } = this.#options
     const { runtime, image, packages, stateDir, cacheDir, userCallCount, userCellSeconds } = settings
     const stateFolder = userFolder(stateDir, user)
     const store = stores.of(user)
-    const state = new UserState({
+    const state: UserState = {
       store,
-      cacheFolder: userFolder(cacheDir, user),
+      origins: new KeptOrigins(store),
       projects: projects?.openProjects(stateFolder),
-      environment: [VERSION, runtime, image, packages],
-      findProblems: (savedTools) => (tools) => findProblems(pool, savedTools, tools),
-      log,
-    })
+      saved: saved?.openSaved({
+        store,
+        cacheFolder: userFolder(cacheDir, user),
+        environment: [VERSION, runtime, image, packages],
+        takeKernel: () => pool.take(),
+        log,
+      }),
+    }
     const cellMs = userCellSeconds === undefined ? undefined : userCellSeconds * 1000
     const learned = learning?.createLearned(store, log)
     const journals = createJournals?.({ store, vault: signInVault(settings, log), log })

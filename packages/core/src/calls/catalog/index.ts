@@ -1,11 +1,12 @@
 // What packages use of calls/catalog.
 export { listingTokens } from './arguments/listing-tokens.ts'
 export type { ToolDoc } from './arguments/tool-doc.ts'
+export type { SearchOptions } from './catalog-options.ts'
 export type { Catalog, ServerDetails } from './catalog.ts'
 export type { KnownServer } from './known-server.ts'
 export { namesOf } from './model/argument-names.ts'
 export { definitionKey } from './model/identity.ts'
-export type { CatalogTool, ServerMethod } from './model/catalog-tool.ts'
+export { CatalogTool, type ServerMethod } from './model/catalog-tool.ts'
 export { blocksOf, inBox, isMedia, structuredOf } from './model/result-parts.ts'
 export { isShape, MAX_SHAPE_DEPTH, type Shape, type Shapes } from './model/shape.ts'
 export { changesIn, pinnedIn, type Pins, shown } from './model/pins.ts'

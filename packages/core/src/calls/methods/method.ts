@@ -7,13 +7,10 @@ import { BridgeError } from '../../errors.ts'
 import type { Cancellation } from '../../util/async/cancellation.ts'
 import type { Origin } from '../../observe/events/event.ts'
 import type { EventStream } from '../../observe/events/event-stream.ts'
+import type { Artifact } from '../../cell/cell-result.ts'
 import type { CellListeners } from '../../cell/session/cell-run.ts'
 import type { Asker, Questions } from '../questions/questions.ts'
 import type { Session } from '../../cell/session/session.ts'
-import type { Artifact } from '../../keep/saved/artifact-store.ts'
-import type { SavedToolContent } from '../../keep/saved/saved-tool.ts'
-import type { Uploads } from '../../keep/saved/uploads.ts'
-import type { UserState } from '../../keep/user-state.ts'
 import type { SignInPage } from '../../upstream/oauth-part.ts'
 import type { UpstreamJail } from '../../upstream/upstream-set.ts'
 import type { SignInOptions } from '../../upstream/upstream.ts'
@@ -23,6 +20,7 @@ import type { SandboxFacts } from '../capability-summary.ts'
 import type { Learned } from '../learned-part.ts'
 import type { CellJournal } from '../once-part.ts'
 import type { SessionFlow } from '../flow-part.ts'
+import type { UserState } from '../saved-part.ts'
 import type { Scope } from '../scope.ts'
 import type { ServerApps } from './server-apps.ts'
 import type { UserQuota } from '../permissions/user-quota.ts'
@@ -48,8 +46,6 @@ export interface CellContext {
   refreshServers: () => Promise<void>
   /** For the capability summary. */
   facts: SandboxFacts
-  /** Loads a tool in a fresh sandbox. @throws BridgeError STATE_REFUSED when it does not load */
-  checkSavedTool: (tool: SavedToolContent) => Promise<void>
   events: EventStream
   origin: Origin
   /** Limits of its user; missing for a user without limits. */
@@ -74,7 +70,6 @@ export interface CellContext {
   /** Argument errors that its code has seen. */
   seenErrors: Set<string>
   savedArtifacts: Artifact[]
-  uploads: Uploads
   /** A person at a terminal reads the cell's errors, not a model. */
   forPerson: boolean
   listeners: CellListeners | undefined

@@ -1,6 +1,6 @@
 // Renders a cell's result as an MCP tool result within the budget. Pure.
 import { encode as encodeToon } from '@toon-format/toon'
-import type { CellResult } from '../cell-result.ts'
+import type { Artifact, CellResult } from '../cell-result.ts'
 import { type MediaBlock, mediaOf } from './bundle.ts'
 import { cutMiddle, type GapLine } from '../../util/tokens/cut-middle.ts'
 import { estimateTokens, fitsTokens } from '../../util/tokens/estimate-tokens.ts'
@@ -8,7 +8,6 @@ import { cutParts, joinParts, noteParts, type Part, partsOf } from './parts.ts'
 import { fromOthers, noticeLine } from './notice.ts'
 import { mapTexts } from '../../util/json/json.ts'
 import { shownText } from '../../util/text/terminal-text.ts'
-import type { Artifact } from '../../keep/saved/artifact-store.ts'
 import { BridgeError, messageOf, shortageHint } from '../../errors.ts'
 
 type OutputMode = 'compact' | 'toon' | 'json'

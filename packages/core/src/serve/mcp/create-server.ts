@@ -19,13 +19,7 @@ import { BridgeError, messageOf } from '../../errors.ts'
 import { listText } from '../../util/text/count.ts'
 import { shortName } from '../../util/text/server-words.ts'
 import { VERSION } from '../../util/version.ts'
-import {
-  listArtifactResources,
-  maskerFor,
-  readArtifactResource,
-  OUTPUT_TEMPLATE,
-  readOutputResource,
-} from './artifact-resources.ts'
+import { maskerFor, OUTPUT_TEMPLATE, readOutputResource } from './output-resources.ts'
 import {
   forModelOnly,
   readViewer,
@@ -303,12 +297,10 @@ export function createServer(parts: ServerParts): Server {
 
   server.setRequestHandler('resources/list', async () => {
     const { bridge, sessions, tenant } = await getConversation()
-    const artifacts = await tenant.person.state.artifacts.list()
-    const listed = await listArtifactResources(artifacts, maskerFor(bridge, sessions))
-    const names = artifacts.map(({ name }) => name)
-    await bridge.cells.read({ tenant, seen: sessions.seen }, 'artifacts', { names })
+    const kept = await tenant.person.state.saved?.listResources(maskerFor(bridge, sessions))
+    if (kept) await bridge.cells.read({ tenant, seen: sessions.seen }, 'artifacts', { names: kept.names })
     const offered = await Promise.all(offers.map(async (offer) => (await offer.resources?.()) ?? []))
-    return { resources: [CAPABILITIES_RESOURCE, ...offered.flat(), ...listed] }
+    return { resources: [CAPABILITIES_RESOURCE, ...offered.flat(), ...(kept?.resources ?? [])] }
   })
 
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [OUTPUT_TEMPLATE] }))
@@ -322,8 +314,7 @@ export function createServer(parts: ServerParts): Server {
         for (const session of sessions.readable()) bridge.cells.flows.shown(session, contentOf(output))
         return output
       }
-      const { artifacts } = tenant.person.state
-      const found = await readArtifactResource(artifacts, uri, maskerFor(bridge, sessions))
+      const found = await tenant.person.state.saved?.readResource(uri, maskerFor(bridge, sessions))
       if (!found) return undefined
       const { read, ...kept } = found
       const reader = { tenant, seen: sessions.seen }

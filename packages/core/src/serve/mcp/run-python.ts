@@ -124,9 +124,8 @@ export async function runPython(
         const keeps = settings.session === 'fresh' ? 'the output of this cell' : 'these variables'
         const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
         const { renderResult } = await rendering()
-        const linked = quirks.imagesAsText
-          ? await (await import('./link-images.ts')).linkImages(result, tenant.person.state.artifacts)
-          : result
+        const { saved } = tenant.person.state
+        const linked = quirks.imagesAsText && saved ? await saved.linkImages(result) : result
         const shown = run.showsApps ? withAppNotes(linked) : linked
         // Runs after the response was handed to the transport.
         if (!run.signal.aborted) setImmediate(() => session.delivered())

@@ -2,3 +2,4 @@
 export { FairTurns } from './fair-turns.ts'
 export { mapFew } from './map-few.ts'
 export { letOthers, pauses, untilAborted, withTimeout } from './wait.ts'
+export { Turns } from './turns.ts'

@@ -1,7 +1,7 @@
 // One version of a stored item: file or image, function with its source, workflow with parameters and calls.
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { SavedTool, WorkflowDetails } from '@sandbridge/core/keep/saved'
+import type { SavedTool, WorkflowDetails } from '@sandbridge/memories/saved/saved-tool.ts'
 import { count, visible, visibleInline } from '@sandbridge/core/util/text'
 import { useAnswer } from '../use-answer.ts'
 import { bytes } from '../words.ts'

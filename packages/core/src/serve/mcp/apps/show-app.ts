@@ -5,11 +5,10 @@ import { MAX_PAGE_CHARS } from '../../../calls/methods/server-apps.ts'
 import { noteText } from '../../../cell/render/notice.ts'
 import type { Session } from '../../../cell/session/session.ts'
 import { BridgeError } from '../../../errors.ts'
-import { artifactUri } from '../../../keep/saved/artifact-store.ts'
 import { fieldsOf } from '../../../util/json/json.ts'
 import { firstOf } from '../../../util/text/count.ts'
 import { shortName } from '../../../util/text/server-words.ts'
-import { maskerFor, readArtifactResource } from '../artifact-resources.ts'
+import { maskerFor } from '../output-resources.ts'
 import { SHOW_APP_TOOL, SHOW_APP_TOOL_WITH_SESSION } from './app-tool.ts'
 import { readArguments } from '../../client-arguments.ts'
 import { type Conversation } from '../run-python.ts'
@@ -57,8 +56,8 @@ export async function showApp(
 }
 
 async function artifactApp(name: string, { bridge, sessions, tenant }: Conversation): Promise<Shown> {
-  const { artifacts } = tenant.person.state
-  const found = await readArtifactResource(artifacts, artifactUri(name), maskerFor(bridge, sessions))
+  const uri = `sandbridge://artifact/${encodeURIComponent(name)}`
+  const found = await tenant.person.state.saved?.readResource(uri, maskerFor(bridge, sessions))
   const { mimeType, text } = fieldsOf(found?.read.contents[0])
   if (!found || typeof text !== 'string' || typeof mimeType !== 'string' || !mimeType.startsWith('text/html')) {
     throw new BridgeError('STATE_REFUSED', `The artifact '${shortName(name)}' is not a page of HTML`, {

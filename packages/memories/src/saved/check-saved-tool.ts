@@ -1,21 +1,19 @@
 // Checks that saved tools load, by importing them in a fresh sandbox, which is then disposed of.
-import { BridgeError } from '../../errors.ts'
-import type { CallHandler } from '../kernel/open-calls.ts'
-import type { Kernel } from '../kernel/kernel.ts'
-import type { KernelPool } from './kernel-pool.ts'
-import { SAVED_TOOLS_MODULE, type SavedTool, type SavedToolContent } from '../../keep/saved/saved-tool.ts'
-import type { SavedToolStore } from '../../keep/saved/saved-tool-store.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { CallHandler, Kernel } from '@sandbridge/core/cell'
+import { SAVED_TOOLS_MODULE, type SavedTool, type SavedToolContent } from './saved-tool.ts'
+import type { SavedToolStore } from './saved-tool-store.ts'
 
 const CHECK_TIMEOUT_MS = 15_000
 const MAX_PROBLEM_CHARS = 2_000
 
 /** @throws BridgeError STATE_REFUSED with Python's error, and what KernelPool.take throws */
 export async function checkSavedTool(
-  pool: KernelPool,
+  takeKernel: () => Promise<Kernel>,
   store: SavedToolStore,
   content: SavedToolContent,
 ): Promise<void> {
-  const kernel = await pool.take()
+  const kernel = await takeKernel()
   try {
     const problem = await problemIn(kernel, store, content)
     if (problem === undefined) return
@@ -34,7 +32,7 @@ export async function checkSavedTool(
  * @throws BridgeError as KernelPool.take does
  */
 export async function findProblems(
-  pool: KernelPool,
+  takeKernel: () => Promise<Kernel>,
   store: SavedToolStore,
   tools: SavedTool[],
 ): Promise<Map<string, string | undefined>> {
@@ -44,7 +42,7 @@ export async function findProblems(
   try {
     for (const tool of tools) {
       if (performance.now() - startedAt > CHECK_TIMEOUT_MS) break
-      kernel ??= await pool.take()
+      kernel ??= await takeKernel()
       const problem = await problemIn(kernel, store, tool)
       problems.set(tool.name, problem && `it cannot be loaded: ${problem.text}`)
       if (problem?.ended) kernel = undefined

@@ -3,13 +3,13 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { BridgeError } from '../../errors.ts'
-import { createLog } from '../../util/log.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { createLog } from '@sandbridge/core/util'
 import { LoadableTools } from './loadable-tools.ts'
 import type { SavedTool } from './saved-tool.ts'
 import { SavedToolStore } from './saved-tool-store.ts'
-import { fileStore } from '../files/file-store.ts'
-import { newFolder } from '../../../test/support/machine/new-folder.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 let folder: string
 let store: SavedToolStore

@@ -1,5 +1,5 @@
 // `/projects`: one user's files, shared by all sessions, as far as the core knows them.
-import { Part } from '../../util/part.ts'
+import { Part } from '../util/part.ts'
 
 /** Without it, cells have no `/projects`. */
 export const projects = new Part<ProjectsPart>('/projects')

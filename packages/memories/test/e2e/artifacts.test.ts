@@ -3,9 +3,15 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bridgeEnv, CLI, closeTestBridge, openTestBridge, type TestBridge } from '../support/bridges/bridge-process.ts'
-import { runProgram } from '../support/machine/run-program.ts'
-import { startBridge } from '../support/bridges/start-bridge.ts'
+import {
+  bridgeEnv,
+  CLI,
+  closeTestBridge,
+  openTestBridge,
+  type TestBridge,
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 let bridge: TestBridge
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 // Ranks the tools of servers together with saved tools, for cells and for the terminal.
-import { CatalogTool } from './catalog/model/catalog-tool.ts'
-import type { Catalog } from './catalog/catalog.ts'
-import type { SearchOptions } from './catalog/catalog-options.ts'
-import type { Wordings } from './catalog/search/wordings.ts'
-import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
-import type { LoadableTools } from '../keep/saved/loadable-tools.ts'
-import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from '../keep/saved/saved-tool.ts'
-import type { BrokenTool } from '../keep/saved/saved-tool-store.ts'
+import { CatalogTool } from '@sandbridge/core/calls/catalog'
+import type { Catalog } from '@sandbridge/core/calls/catalog'
+import type { SearchOptions } from '@sandbridge/core/calls/catalog'
+import type { Wordings } from '@sandbridge/core/calls/catalog/search'
+import type { ToolDoc } from '@sandbridge/core/calls/catalog'
+import type { LoadableTools } from './loadable-tools.ts'
+import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from './saved-tool.ts'
+import type { BrokenTool } from './saved-tool-store.ts'
 
 /** @returns the results, best first, the saved tools among them, and those that do not load */
 export async function searchWithSaved(

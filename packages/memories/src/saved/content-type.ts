@@ -1,6 +1,6 @@
 // Determines a file's content type from its name, unless its bytes contradict it. Pure.
 import { isUtf8 } from 'node:buffer'
-import { parseJson } from '../../util/json/json.ts'
+import { parseJson } from '@sandbridge/core/util/json/json.ts'
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument.'
 /** By extension. */

@@ -1,5 +1,7 @@
 // Data that a cell sends in pieces, as its memory could not hold two copies in one frame.
-import { BridgeError } from '../../errors.ts'
+import type { CallContext } from '@sandbridge/core/calls/methods'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { ARTIFACT_LIMITS } from './artifact-store.ts'
 
 const MAX_OPEN = 8
 
@@ -99,4 +101,23 @@ function grown({ buffer, sizeBytes }: Upload, length: number): Buffer {
   const larger = Buffer.allocUnsafeSlow(length)
   buffer.copy(larger, 0, 0, sizeBytes)
   return larger
+}
+
+const ofCells = new WeakMap<CallContext['origin'], Uploads>()
+
+/** The uploads of the cell that makes a call. */
+export function uploadsOf({ origin }: Pick<CallContext, 'origin'>): Uploads {
+  const uploads = ofCells.get(origin) ?? new Uploads(ARTIFACT_LIMITS.artifactBytes)
+  ofCells.set(origin, uploads)
+  return uploads
+}
+
+/** Node's decoder silently skips characters that are not base64, and would return wrong bytes. */
+export function fromBase64(text: string): Buffer {
+  const data = Buffer.from(text, 'base64')
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  if (data.length !== (text.length / 4) * 3 - padding) {
+    throw new BridgeError('PROXY_ARGUMENTS_INVALID', 'data: must be base64')
+  }
+  return data
 }

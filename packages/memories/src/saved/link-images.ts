@@ -1,11 +1,11 @@
 // For a client that passes media to the model as base64: saves each as an artifact with a link in its place.
 import { hash } from 'node:crypto'
-import type { MimeBundle } from '../../cell/protocol/frames.ts'
-import { mediaOf } from '../../cell/render/bundle.ts'
-import { noteParts } from '../../cell/render/parts.ts'
-import type { ShownResult } from '../../cell/render/render-result.ts'
-import type { Artifact, ArtifactStore } from '../../keep/saved/artifact-store.ts'
-import { messageOf } from '../../errors.ts'
+import type { MimeBundle } from '@sandbridge/core/cell'
+import { mediaOf } from '@sandbridge/core/cell/render'
+import { noteParts } from '@sandbridge/core/cell/render'
+import type { ShownResult } from '@sandbridge/core/cell/render'
+import type { Artifact, ArtifactStore } from './artifact-store.ts'
+import { messageOf } from '@sandbridge/core/errors.ts'
 
 /** The same result with artifacts in place of its media. Never rejects: a note says what could not be saved. */
 export async function linkImages(result: ShownResult, store: Pick<ArtifactStore, 'save'>): Promise<ShownResult> {

@@ -1,13 +1,13 @@
 // Functions that cells save, in versions. Callers of `save` check that they load. Unreadable ones are broken.
 import * as z from 'zod'
-import { Turns } from '../../util/async/turns.ts'
-import { didYouMeanText } from '../../util/text/did-you-mean.ts'
-import { parseJson } from '../../util/json/json.ts'
-import { firstOf } from '../../util/text/count.ts'
-import { BridgeError } from '../../errors.ts'
+import { Turns } from '@sandbridge/core/util/async'
+import { didYouMeanText } from '@sandbridge/core/util/text'
+import { parseJson } from '@sandbridge/core/util/json/json.ts'
+import { firstOf } from '@sandbridge/core/util/text'
+import { BridgeError } from '@sandbridge/core/errors.ts'
 import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'
 import { skillText } from './skill-text.ts'
-import type { Store, Versions } from '../store.ts'
+import type { Store, Versions } from '@sandbridge/core/keep'
 
 const MAX_TOOLS = 500
 const MAX_VERSIONS = 100

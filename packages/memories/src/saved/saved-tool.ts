@@ -1,7 +1,7 @@
 // A saved tool: a Python function with its dependencies. The sandbox wrote all of it: here it is only data. Pure.
 import * as z from 'zod'
-import { firstSentence, oneLine } from '../../util/text/server-words.ts'
-import { boundedList } from '../../util/json/bounded-schema.ts'
+import { firstSentence, oneLine } from '@sandbridge/core/util/text'
+import { boundedList } from '@sandbridge/core/util/json'
 
 /** A Python name that is also a valid file name everywhere. Keywords are found when the tool is loaded. */
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]{0,63}$/

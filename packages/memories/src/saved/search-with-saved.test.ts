@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
-import { asked, beginCatalogs, catalog } from '../../test/support/servers/catalog-tools.ts'
-import type { SavedTool } from '../keep/saved/saved-tool.ts'
-import type { LoadableTools } from '../keep/saved/loadable-tools.ts'
+import { asked, beginCatalogs, catalog } from '@sandbridge/core/test/support/servers/catalog-tools.ts'
+import type { SavedTool } from './saved-tool.ts'
+import type { LoadableTools } from './loadable-tools.ts'
 import { searchWithSaved } from './search-with-saved.ts'
 
 beforeEach(beginCatalogs)

@@ -1,11 +1,11 @@
 // Which saved tools still load. Remembers those that did, in a file of hashes, until what they need changes.
 import { hash } from 'node:crypto'
-import { Turns } from '../../util/async/turns.ts'
-import { BridgeError } from '../../errors.ts'
-import type { Log } from '../../util/log.ts'
+import { Turns } from '@sandbridge/core/util/async'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { Log } from '@sandbridge/core/util'
 import { reachedTools, type SavedTool, type SavedToolContent } from './saved-tool.ts'
 import type { BrokenTool, SavedToolStore } from './saved-tool-store.ts'
-import { JsonRecord } from '../json-record.ts'
+import { JsonRecord } from '@sandbridge/core/keep'
 
 /** Most hashes kept: enough for a few environments. */
 const MAX_KEPT = 5_000

@@ -10,8 +10,8 @@ import {
   openTestBridge,
   published,
   type TestBridge,
-} from '../support/bridges/bridge-process.ts'
-import { runCommand } from '../support/machine/run-program.ts'
+} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 let bridge: TestBridge
 /** What the cell printed that saved `letter_entropy`. */

@@ -1,16 +1,16 @@
 // Files that cells keep, in versions, limited because the sandbox chooses. Never drops a version to make room.
 import { hash } from 'node:crypto'
 import * as z from 'zod'
-import { BridgeError } from '../../errors.ts'
-import type { Piece, Store, VersionFile, Versions } from '../store.ts'
-import { Turns } from '../../util/async/turns.ts'
-import { mapFew } from '../../util/async/map-few.ts'
-import { checkStoredName } from '../stored-name.ts'
-import { unwritable } from '../files/versioned-folders.ts'
-import { parseJson } from '../../util/json/json.ts'
-import { firstOf } from '../../util/text/count.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { Piece, Store, VersionFile, Versions } from '@sandbridge/core/keep'
+import { Turns } from '@sandbridge/core/util/async'
+import { mapFew } from '@sandbridge/core/util/async'
+import { checkStoredName } from '@sandbridge/core/keep'
+import { unwritable } from '@sandbridge/core/keep'
+import { parseJson } from '@sandbridge/core/util/json/json.ts'
+import { firstOf } from '@sandbridge/core/util/text'
 import { contentTypeOf } from './content-type.ts'
-import { orUndefined } from '../../util/or-undefined.ts'
+import { orUndefined } from '@sandbridge/core/util'
 
 export interface ArtifactLimits {
   artifactBytes: number

@@ -1,5 +1,5 @@
 // Formats a workflow as an Agent Skill: a SKILL.md that describes it and how to run it. Pure.
-import { oneLine, paragraphs } from '../../util/text/server-words.ts'
+import { oneLine, paragraphs } from '@sandbridge/core/util/text'
 import type { SavedToolContent, WorkflowDetails } from './saved-tool.ts'
 
 /** Limit of the Agent Skills format. */

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { needsPosix } from '../../../test/support/suite/needs.ts'
+import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { type SavedToolContent, savedToolLine } from './saved-tool.ts'
 import { parseSavedTool, SavedToolStore } from './saved-tool-store.ts'
-import { fileStore } from '../files/file-store.ts'
-import { newFolder } from '../../../test/support/machine/new-folder.ts'
+import { fileStore } from '../../../core/src/keep/files/file-store.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 let folder: string
 let store: SavedToolStore

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { withParts } from '../../cell/render/render-result.ts'
+import { withParts } from '@sandbridge/core/cell/render'
 import { linkImages } from './link-images.ts'
 
 const artifact = (name: string) => ({
