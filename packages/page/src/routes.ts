@@ -49,13 +49,6 @@ const server = z.object({ name: nameParam })
 /** Missing means the page's own. */
 const session = nameParam.optional()
 
-const saving = z.object({
-  code: codeParam,
-  name: nameParam,
-  description: z.string().max(10_000),
-  as: z.enum(['tool', 'workflow']),
-})
-
 export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
   const notebook = new Notebook(bridge)
   return new Map([
@@ -85,7 +78,6 @@ export function createRoutes(bridge: Bridge, ledger: Ledger): Routes {
     }),
     get('notebook', z.object({}), () => ({ session: notebook.own.id })),
     post('notebook/run', z.object({ code: codeParam, session }), (asked) => notebook.run(asked.code, asked.session)),
-    post('notebook/save', saving, (asked) => notebook.save(asked)),
     post('notebook/complete', z.object({ code: codeParam, session }), (asked) =>
       notebook.complete(asked.code, asked.session),
     ),

@@ -1,5 +1,5 @@
 // Makes the cell that runs a workflow, and defines the rules for workflow names. Pure.
-import { loadedText } from '@sandbridge/commands/cell-function.ts'
+import { loadedText } from './cell-function.ts'
 import { exactJson } from '@sandbridge/core/util/json'
 import type { WatchedFlows } from '@sandbridge/core/config/rules'
 import { BridgeError } from '@sandbridge/core/errors.ts'

@@ -3,7 +3,6 @@ import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { type CellResult, TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { CellRequest, Session } from '@sandbridge/core/cell/session'
-import { functionCode, functionIn } from '@sandbridge/commands/cell-function.ts'
 import { type Completions, completionsIn } from '@sandbridge/commands/completions.ts'
 
 /** Parts of a cell's result that its events do not carry. */
@@ -13,20 +12,6 @@ export interface Outcome extends Pick<CellResult, 'status' | 'notes'> {
   cell: number | undefined
   traceback: string | undefined
   hint: string | undefined
-}
-
-/** A cell that is to be kept. */
-export interface Saving {
-  code: string
-  name: string
-  description: string
-  as: 'tool' | 'workflow'
-}
-
-/** A tool, under the name that its own function has, if the cell defines one; or a workflow with a title. */
-export interface Saved {
-  name: string
-  title?: string
 }
 
 export class Notebook {
@@ -58,26 +43,6 @@ export class Notebook {
       guest: ![...this.#own.values()].includes(place),
     })
     return { session: place.id, cell, status, notes, traceback: error?.traceback, hint: error?.hint }
-  }
-
-  /**
-   * Keeps a cell by a cell in the page's session, as a model would. Its own code does not run.
-   * @throws BridgeError STATE_REFUSED with the reason
-   */
-  async save({ code, name, description, as }: Saving): Promise<Saved> {
-    const made = functionIn(await this.#done(functionCode([code], name)))
-    const title = as === 'tool' ? undefined : name.toLowerCase().replaceAll('_', '-')
-    const first = title === undefined ? '' : `${JSON.stringify(title)}, `
-    const about = description === '' ? '' : `, description=${JSON.stringify(description)}`
-    await this.#done(`${made.source}\n\nruntime.save_${as}(${first}${made.function}${about})`)
-    return title === undefined ? { name: made.function } : { name, title }
-  }
-
-  async #done(code: string): Promise<CellResult> {
-    const result = await this.#run(this.own, code, {})
-    if (result.status === 'ok') return result
-    const { message = `The cell that saves it ended: ${result.status}`, hint = '' } = result.error ?? {}
-    throw new BridgeError('STATE_REFUSED', message, { hint })
   }
 
   /** Empty while a cell runs, and for all requests but the latest: completion must not delay a cell. */

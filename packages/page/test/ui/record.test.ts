@@ -124,7 +124,7 @@ it('the view Record is filtered by server, denial, state, session and words', as
   expect(problems).toEqual([])
 })
 
-it('the view Record copies a cell that the page still has, and saves it as a tool that cells can import', async () => {
+it('the view Record copies a cell that the page still has', async () => {
   const opened = await openPage({ env: AUDIT, servers: { everything: published.everything() } })
   const { page, run, problems } = opened
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -138,24 +138,10 @@ it('the view Record copies a cell that the page still has, and saves it as a too
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(code)
-  await page.getByRole('button', { name: 'Save as a tool' }).click()
-  const form = page.getByRole('form', { name: 'Save as a tool' })
-  expect(await form.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Adds two numbers')
-  await form.getByRole('textbox', { name: 'Name' }).fill('while')
-  await form.getByRole('button', { name: 'Save' }).click()
-  await form.getByText('is not a keyword of Python').waitFor()
-  await form.getByRole('textbox', { name: 'Name' }).fill('add_up')
-  await form.getByRole('button', { name: 'Save' }).click()
-  await form.getByText('Saved.').waitFor()
-  const used = await run('from user_tools import add_up\nprint((await add_up()))')
-  expect(JSON.stringify(used.content)).toContain('42')
-  await form.getByRole('link', { name: 'Kept' }).click()
-  await page.getByRole('group', { name: 'Source' }).getByText('async def add_up():').waitFor()
-  expect(await page.getByRole('group', { name: 'Source' }).innerText()).toContain('"""first\nsecond"""')
   expect(problems).toEqual([])
 })
 
-it('the view Record shows the code of a run that only the record has, and saves it as a workflow', async () => {
+it('the view Record shows the code of a run that only the record has', async () => {
   const opened = await openPage({ env: AUDIT })
   const { page, home, run, problems } = opened
   const env = { MCP_BRIDGE_AUDIT: 'replay', MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps' }
@@ -166,31 +152,6 @@ it('the view Record shows the code of a run that only the record has, and saves 
   await goTo(page, 'Record')
   await page.getByText('# Counts to three', { exact: true }).click()
   await page.getByRole('article', { name: 'Recorded run' }).getByText('len([1, 2, 3])').waitFor()
-  await page.getByRole('button', { name: 'Save as a tool' }).click()
-  const form = page.getByRole('form', { name: 'Save as a tool' })
-  await form.getByRole('textbox', { name: 'Name' }).fill('count_to_three')
-  await form.getByRole('combobox', { name: 'As' }).selectOption('a workflow that also runs without a model')
-  await form.getByRole('button', { name: 'Save' }).click()
-  await form.getByText('sandbridge run-workflow count-to-three').waitFor()
-  const used = await run('await workflows.count_to_three()')
-  expect(JSON.stringify(used.content)).toContain('3')
-  expect(problems).toEqual([])
-})
-
-it('the view Record says why a cell cannot be saved, as runtime.save_tool does', async () => {
-  const { page, run, problems } = await openPage({ env: AUDIT })
-  await run('elsewhere = 1')
-  await run('elsewhere + 1')
-  await goTo(page, 'Record')
-  await page.getByText('elsewhere + 1', { exact: true }).click()
-  await page.getByRole('button', { name: 'Save as a tool' }).click()
-  const form = page.getByRole('form', { name: 'Save as a tool' })
-  await form.getByRole('textbox', { name: 'Name' }).fill('broken')
-  await form.getByRole('button', { name: 'Save' }).click()
-  await form
-    .getByRole('alert')
-    .getByText(/elsewhere/)
-    .waitFor()
   expect(problems).toEqual([])
 })
 

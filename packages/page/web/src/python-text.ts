@@ -11,9 +11,3 @@ export function callCode(serverAlias: string, tool: string, args: Record<string,
     : `**${pythonLiteral(args, Infinity)}`
   return `await mcp_${serverAlias}.${tool}(${given})`
 }
-
-/** What is wrong with a name for a tool, as a sentence. */
-export function nameProblem(name: string): string | undefined {
-  if (/^[A-Za-z]\w{0,63}$/.test(name) && isPlainIdentifier(name)) return undefined
-  return 'A name has letters, digits and _ only, begins with a letter, and is not a keyword of Python.'
-}

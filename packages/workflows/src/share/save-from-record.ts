@@ -1,5 +1,5 @@
 // Makes a workflow: a cell turns recorded code into a function and saves it; the replies are its fixture.
-import { functionCode, functionIn, loadedJson } from '@sandbridge/commands/cell-function.ts'
+import { functionCode, functionIn, loadedJson } from '../cell-function.ts'
 import type { DeclaredFlow } from '@sandbridge/core/config/rules'
 import type { RecordedCode } from './recorded-code.ts'
 import type { CellResult } from '@sandbridge/core/cell'

@@ -7,7 +7,6 @@ import { tell } from '../api.ts'
 import { clock, duration } from '../words.ts'
 import { Code } from './code.tsx'
 import { Output } from './output.tsx'
-import { SaveTool } from './save-tool.tsx'
 import { Status } from './status.tsx'
 import { Waterfall } from './waterfall.tsx'
 
@@ -21,7 +20,6 @@ interface CellCardProps {
 }
 
 export function CellCard({ cell, withCode = true, isOpened = false, children }: CellCardProps): JSX.Element {
-  const [isSaving, setSaving] = useState(false)
   const isRunning = cell.status === 'running'
   const now = useNow(isRunning)
   return (
@@ -34,11 +32,9 @@ export function CellCard({ cell, withCode = true, isOpened = false, children }: 
           {isRunning && ` of ${duration(cell.timeoutMs)}`} · {sandboxName(cell.provider)}
         </span>
         <span class="spacer" />
-        {isOpened && <SaveButton isOpen={isSaving} onToggle={setSaving} />}
         {isRunning && <StopButton cell={cell} />}
         {!isRunning && <CopyButton text={cell.code} label={isOpened ? 'Copy as a cell' : 'Copy'} />}
       </header>
-      {isSaving && <SaveTool code={cell.code} />}
       {withCode && <Code code={cell.code} />}
       <Waterfall cell={cell} now={now} />
       <Output cell={cell} />
@@ -50,20 +46,6 @@ export function CellCard({ cell, withCode = true, isOpened = false, children }: 
       {children}
       {cell.stateLost && <p class="note">The variables of this session are gone.</p>}
     </article>
-  )
-}
-
-export function SaveButton({
-  isOpen,
-  onToggle,
-}: {
-  isOpen: boolean
-  onToggle: (isOpen: boolean) => void
-}): JSX.Element {
-  return (
-    <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => onToggle(!isOpen)}>
-      {isOpen ? 'Close' : 'Save as a tool'}
-    </button>
   )
 }
 

@@ -1,15 +1,13 @@
 // Shows one run of the record: everything if the bridge has it in memory, otherwise what is recorded.
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import { visible, visibleInline } from '@sandbridge/core/util/text'
 import type { Run } from '@sandbridge/core/observe/runs'
 import type { RecordedCell } from '../../../src/views/record.ts'
 import { useStore } from '../store.ts'
 import { useAnswer } from '../use-answer.ts'
 import { duration, moment } from '../words.ts'
-import { CellCard, SaveButton } from './cell-card.tsx'
+import { CellCard } from './cell-card.tsx'
 import { Code } from './code.tsx'
-import { SaveTool } from './save-tool.tsx'
 import { Facts } from './view.tsx'
 import { Waterfall } from './waterfall.tsx'
 
@@ -47,7 +45,6 @@ export function OpenedRun({ id, at, isRemembered, onSession }: OpenedRunProps): 
 
 function Recorded({ run }: { run: RecordedCell }): JSX.Element {
   const { at, durationMs, calls, facts, hasCode, code } = run
-  const [isSaving, setSaving] = useState(false)
   if (facts.length === 0) return <p class="hint">The record has nothing about this run any more.</p>
   return (
     <article class="cell" aria-label="Recorded run">
@@ -56,18 +53,11 @@ function Recorded({ run }: { run: RecordedCell }): JSX.Element {
           {moment(at)}
           {durationMs !== undefined && ` · ${duration(durationMs)}`}
         </span>
-        <span class="spacer" />
-        {code !== undefined && <SaveButton isOpen={isSaving} onToggle={setSaving} />}
       </header>
-      {code !== undefined && isSaving && <SaveTool code={code} />}
       {code !== undefined && <Code code={code} />}
       <Waterfall cell={{ ...run, calls }} now={at} />
       <Facts of={facts.map(([name, value]) => [name, visible(visibleInline(value))])} />
-      {hasCode && code === undefined && (
-        <p class="note">
-          The audit log keeps a hash of the code, not the code: it cannot be copied or saved as a tool.
-        </p>
-      )}
+      {hasCode && code === undefined && <p class="note">The audit log keeps a hash of the code, not the code.</p>}
     </article>
   )
 }
