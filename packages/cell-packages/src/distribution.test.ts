@@ -131,7 +131,8 @@ it('a download that breaks off keeps nothing, and the next one starts again', as
   expect((await fetchWheels([outer!], { ...mirror, folder }))[0]?.data).toEqual(compiled.data)
 })
 
-it('packages by name are imported in a cell, compiled code and all', async () => {
+// It builds an embedded sandbox. package-files.test.ts tells which files it gets.
+it('packages by name are imported in a cell, compiled code and all', { tags: ['whole'] }, async () => {
   const { baseUrl } = await serve({ [compiled.fileName]: compiled.data })
   const tiny = makeWheel()
   const file = path.join(newFolder(), tiny.fileName)

@@ -92,12 +92,12 @@ describe('the origin of a value', () => {
 
   it('is not found for unrelated values: fewer than 1 in 1,000', () => {
     const index = new OriginIndex()
-    for (const [at, one] of fc.sample(value, { numRuns: 5_000, seed: 1 }).entries())
+    for (const [at, one] of fc.sample(value, { numRuns: 2_500, seed: 1 }).entries())
       index.addResult({ server: `s${at % 9}`, name: 'get' }, CARRIERS['a line of text']!(one))
     const kinds = fc.oneof(address, url, iban, id, digits(8, 12), sentence)
-    const unrelated = fc.sample(kinds, { numRuns: 10_000, seed: 2 })
+    const unrelated = fc.sample(kinds, { numRuns: 5_000, seed: 2 })
     const found = unrelated.filter((one) => serversOf(index, one).length > 0)
-    expect(found.length).toBeLessThanOrEqual(10)
+    expect(found.length).toBeLessThanOrEqual(5)
     expect(index.bytes).toBeLessThan(8 << 20)
   })
 
@@ -197,17 +197,17 @@ describe('the origin of a value', () => {
       (one: number) => one.toLocaleString('hi-IN-u-nu-deva', { useGrouping: false }),
     ]
     const index = new OriginIndex()
-    const numbers = [...new Set(fc.sample(number, { numRuns: 2_000, seed: 1 }))]
+    const numbers = [...new Set(fc.sample(number, { numRuns: 1_000, seed: 1 }))]
     for (const one of numbers) index.addResult(MAIL, { content: [{ type: 'text', text: `amount,x\n${one},3\n` }] })
     const known = new Set(numbers)
-    const others = fc.sample(number, { numRuns: 2_000, seed: 2 }).filter((one) => !known.has(one))
+    const others = fc.sample(number, { numRuns: 1_000, seed: 2 }).filter((one) => !known.has(one))
     for (const write of notations) {
       const missed = numbers.filter((one) => serversOf(index, write(one)).length === 0)
       expect(missed, write.toString()).toEqual([])
       const found = others.filter((one) => serversOf(index, `it is ${write(one)}.`).length > 0)
-      expect(found.length, write.toString()).toBeLessThanOrEqual(2)
+      expect(found.length, write.toString()).toBeLessThanOrEqual(1)
       // The other way: the server writes it so.
-      for (const one of numbers.slice(0, 100)) expect(serversOf(indexOf(`it is ${write(one)}.`), one)).toEqual(['mail'])
+      for (const one of numbers.slice(0, 50)) expect(serversOf(indexOf(`it is ${write(one)}.`), one)).toEqual(['mail'])
     }
   })
 

@@ -42,7 +42,7 @@ it.each([{}, { 'transfer-encoding': 'chunked' }])(
   async (headers) => {
     const { status } = await serve({ bodyBytes: 10_000 })
     const body = ' '.repeat(5_000_000)
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 8; round += 1) {
       expect(await status({ body, headers: { connection: 'close', ...headers } })).toBe(413)
       expect(await status({ body, headers: { authorization: '', ...headers } })).toBe(401)
     }

@@ -22,10 +22,10 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 it.each([
-  ['one text', ['password=hunter22xx\n'.repeat(150_000)]],
-  ['escapes', [String.raw`\n\u0041\x41`.repeat(150_000)]],
-  ['percent signs', ['%41%20'.repeat(1_000_000)]],
-  ['many texts', Array.from({ length: 2_000 }, (_, at) => `${at} ${'a@x.example '.repeat(100)}`)],
+  ['one text', ['password=hunter22xx\n'.repeat(40_000)]],
+  ['escapes', [String.raw`\n\u0041\x41`.repeat(50_000)]],
+  ['percent signs', ['%41%20'.repeat(300_000)]],
+  ['many texts', Array.from({ length: 600 }, (_, at) => `${at} ${'a@x.example '.repeat(100)}`)],
 ])('masking gives others their turn: %s', async (_, texts) => {
   const one = masker()
   const turns = await turnsDuring(() => one.masked((mask) => texts.map((text) => mask(text))))
@@ -56,8 +56,8 @@ it('a value that is longer than a piece is masked to its end', () => {
 })
 
 it('equal values in many pieces have one token', async () => {
-  const text = '"to\\nann.lee@corp.example" '.repeat(20_000)
+  const text = '"to\\nann.lee@corp.example" '.repeat(8_000)
   const one = masker()
   const masked = await one.masked((mask) => mask(text))
-  expect(masked).toBe('"to\\n[EMAIL_1]" '.repeat(20_000))
+  expect(masked).toBe('"to\\n[EMAIL_1]" '.repeat(8_000))
 })

@@ -1,10 +1,13 @@
 // Expiry that is known is used: before a token expires, and where a failure may come from it.
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Oddity } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { rawRemote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { bridge, echo, tokenFile } from './oauth-login.ts'
 import { changed, site } from './odd-site.ts'
+
+/** A second later. */
+const later = () => vi.setSystemTime(Date.now() + 1_050)
 
 it('a token is refreshed before it expires, and sent as it is where it does not expire or nothing refreshes it', async () => {
   for (const [change, refreshCount] of [
@@ -15,7 +18,7 @@ it('a token is refreshed before it expires, and sent as it is where it does not 
   ] as const) {
     const { server, connect, logIn: signIn } = await site({ code: changed(change) })
     await signIn()
-    await new Promise((resolve) => setTimeout(resolve, 1_050))
+    later()
     expect(textOf(await echo(connect()))).toBe('hi')
     expect(server.counts.refresh).toBe(refreshCount)
   }
@@ -46,7 +49,7 @@ async function expired(refusal: [number, string]) {
     return 503
   }
   server.twist.steps = { refresh: failing }
-  await new Promise((resolve) => setTimeout(resolve, 1_050))
+  later()
   server.valid.clear()
   server.twist.refusal = refusal
   return { server, upstreams }

@@ -30,6 +30,6 @@ export const changed =
   (change: Record<string, unknown>): Oddity =>
   (usual) => ({ ...usual, ...change })
 export const without =
-  (field: string): Oddity =>
+  (...fields: string[]): Oddity =>
   (usual) =>
-    Object.fromEntries(Object.entries(usual).filter(([name]) => name !== field))
+    Object.fromEntries(Object.entries(usual).filter(([name]) => !fields.includes(name)))

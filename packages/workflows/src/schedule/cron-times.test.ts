@@ -42,9 +42,9 @@ it.each([
   ['*/30 * * * *', 'Australia/Lord_Howe', '2026-10-04T00:00:00Z'],
 ])('of many times, the newest are found, also where the clocks change: %s %s', (when, zone, end) => {
   const now = new Date(end)
-  const since = new Date(now.getTime() - 4 * 86_400_000)
+  const since = new Date(now.getTime() - 86_400_000)
   // The control: in pieces, no limit is reached.
-  const all = Array.from({ length: 96 }, (_, index) => new Date(since.getTime() + index * 3_600_000)).flatMap((hour) =>
+  const all = Array.from({ length: 24 }, (_, index) => new Date(since.getTime() + index * 3_600_000)).flatMap((hour) =>
     timesBetween(when, zone, hour, new Date(hour.getTime() + 3_600_000)),
   )
   const found = timesBetween(when, zone, since, now)
@@ -106,11 +106,9 @@ function byMinute(when: string, walls: readonly number[], from: number): string[
 /** With an hour, half an hour or two that is left out or repeated, some at midnight, and a day that was left out. */
 const ZONES: [zone: string, changes: string[]][] = [
   ['Europe/Berlin', ['2026-10-25', '2027-03-28']],
-  ['America/New_York', ['2026-11-01', '2027-03-14']],
   ['America/Santiago', ['2026-09-06', '2027-04-04']],
   ['Australia/Lord_Howe', ['2026-10-04', '2027-04-04']],
   ['Africa/Casablanca', ['2027-02-07', '2027-03-14']],
-  ['Asia/Beirut', ['2026-10-25', '2027-03-28']],
   ['Atlantic/Azores', ['2026-10-25', '2027-03-28']],
   ['Antarctica/Troll', ['2026-10-25', '2027-03-28']],
   ['Pacific/Apia', ['2011-12-30']],

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { encodeFrame, FrameDecoder } from './codec.ts'
 import type { KernelFrame } from './frames.ts'
+import { anyCharacter } from '../../../test/support/suite/any-character.ts'
 
 const fixtures = JSON.parse(readFileSync(new URL('../../../test/fixtures/frames.json', import.meta.url), 'utf8')) as {
   valid: Record<string, Record<string, unknown>[]>
@@ -56,7 +57,7 @@ it('the decoder returns the same frames however the bytes are chunked', () => {
     type: fc.constant('output' as const),
     cell: fc.integer({ min: 1, max: 1e9 }),
     stream: fc.constantFrom('stdout' as const, 'stderr' as const),
-    text: fc.string({ unit: 'binary' }),
+    text: fc.string({ unit: anyCharacter }),
   })
   fc.assert(
     fc.property(fc.array(output, { maxLength: 10 }), fc.array(fc.integer({ min: 1, max: 50 })), (sent, sizes) => {

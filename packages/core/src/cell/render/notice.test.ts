@@ -8,6 +8,7 @@ import { fromOthers, kernelNote } from './notice.ts'
 import { withHiddenShown } from '../../util/text/hidden-text.ts'
 import { renderFailure, renderResult, withParts } from './render-result.ts'
 import { EMPTY_RESULT } from '../../../test/support/servers/empty-result.ts'
+import { anyCharacter } from '../../../test/support/suite/any-character.ts'
 
 const MARK = '[sandbridge: '
 const LOST = `${MARK}All variables are gone; the next cell starts a fresh session.]`
@@ -43,7 +44,7 @@ const piece = fc.constantFrom(
   MARK,
   LOST,
 )
-const foreign = fc.array(fc.oneof(piece, fc.string({ unit: 'binary', maxLength: 5 })), { maxLength: 40 })
+const foreign = fc.array(fc.oneof(piece, fc.string({ unit: anyCharacter, maxLength: 5 })), { maxLength: 40 })
 
 it('no text of a server or a cell becomes a line that begins as a notice, wherever it stands and however it is cut', () => {
   fc.assert(

@@ -40,15 +40,14 @@ export function resolve(value: unknown, root: unknown, budget: { left: number })
   return schema
 }
 
-/** Members of `allOf`, `anyOf` or `oneOf`; empty when there are none. */
-export function members(schema: Schema, keyword: 'allOf' | 'anyOf' | 'oneOf'): unknown[] {
+/** Members of `allOf`, `anyOf`, `oneOf` or `required`; empty when there are none. */
+export function members(schema: Schema, keyword: 'allOf' | 'anyOf' | 'oneOf' | 'required'): unknown[] {
   const list = schema[keyword]
   return Array.isArray(list) ? list : []
 }
 
 export function requiredNames(schema: Schema): Set<string> {
-  const list = schema['required']
-  return new Set(Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [])
+  return new Set(members(schema, 'required').filter((name) => typeof name === 'string'))
 }
 
 export function propertiesOf(schema: Schema): [string, unknown][] {
@@ -119,9 +118,9 @@ function flatten(value: unknown, root: unknown, reading: SchemaReading, depth: n
  * @param budget how many values may still be compared: of more, the rest counts as different
  */
 export function sameJson(a: unknown, b: unknown, budget = { left: Infinity }): boolean {
-  if (a === b) return true
   budget.left -= 1
   if (budget.left < 0) return false
+  if (a === b) return true
   if (Array.isArray(a))
     return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index], budget))
   // Rounded where the schema was read.

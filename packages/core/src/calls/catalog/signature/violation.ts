@@ -135,7 +135,7 @@ function findInObject(
 ): string | undefined {
   const required = requiredNames(schema)
   const properties = new Map(propertiesOf(schema))
-  search.budget.left -= (required.size + properties.size) >> 4
+  search.budget.left -= (members(schema, 'required').length + properties.size) >> 4
   for (const name of required) {
     if (!Object.hasOwn(value, name)) return `${path} lacks the key ${shown(name)}`
   }
