@@ -21,16 +21,20 @@ const AROUND_EXPRESSIONS = new Set(['TSAsExpression', 'TSNonNullExpression', 'TS
 const SKIPPED = new Set(['typeAnnotation', 'typeArguments', 'typeParameters', 'returnType', 'source', 'attributes'])
 
 /**
- * A mutation puts `text` in the place of what stands from `start` to `end`, as offsets in UTF-16.
+ * A mutation puts `text` in the place of what stands from `start` to `end`, as offsets in UTF-16. What runs it also runs
+ * the beginning of `block`, which is the file where no function or block is around it; an expression has an end, too.
  *
- * @returns {{ operator: string, start: number, end: number, text: string }[]}
+ * @returns {{ operator: string, start: number, end: number, text: string, block: { start: number, end?: number } }[]}
  */
 export function candidatesOf(source) {
   const found = []
-  const add = (operator, { start, end }, text) => found.push({ operator, start, end, text })
+  let block = { start: 0 }
+  const add = (operator, { start, end }, text) => found.push({ operator, start, end, text, block })
   const textOf = ({ start, end }) => source.slice(start, end)
   const visit = (node) => {
     if (node.type.startsWith('TS') && !AROUND_EXPRESSIONS.has(node.type)) return
+    const around = block
+    block = blockOf(node) ?? around
     if (CONDITIONS.has(node.type)) add('negate a condition', node.test, `!(${textOf(node.test)})`)
     if (node.operator in SWAPPED && node.right !== undefined) {
       const between = source.slice(node.left.end, node.right.start)
@@ -50,7 +54,16 @@ export function candidatesOf(source) {
       if (SKIPPED.has(name) || (name === 'key' && !node.computed)) continue
       for (const child of Array.isArray(part) ? part : [part]) if (typeof child?.type === 'string') visit(child)
     }
+    block = around
   }
   visit(parseAst(source, { lang: 'ts' }))
   return found
+}
+
+function blockOf(node) {
+  if (node.type === 'BlockStatement') return { start: node.start + 1 }
+  // Its arguments count as in it.
+  return node.type === 'ArrowFunctionExpression' && node.body.type !== 'BlockStatement'
+    ? { start: node.body.start, end: node.body.end }
+    : undefined
 }

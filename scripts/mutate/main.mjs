@@ -2,26 +2,28 @@
 // tests notice. Its table shows whether the first tier (`npm test`) catches most of what the whole suite catches:
 // choose the tags of tests by it.
 //
-//     npm run mutate -- [--count 150] [--seed 1] [--steps 2] [--minutes 60] [--folder FOLDER]
+//     npm run mutate -- [--count 150] [--seed 1] [--tiers 2] [--minutes 60] [--folder FOLDER]
 //
-// FOLDER holds a copy of what is committed, in which it works, and results.jsonl, from which it goes on after an end.
-// All mutations take the first of the steps in judge.mjs before those that it missed take the second: --steps says how
-// many, --minutes how long. The last two cost minutes for each mutation.
+// FOLDER holds a copy of what is committed, in which it works, and what was found, from which it goes on after an end.
+// The first tier judges all mutations, then the tests that it leaves out judge those that it missed. Each tier runs once
+// without a mutation, to see which test files run which place. Linux only.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { candidatesOf } from './candidates.mjs'
-import { judge, STEPS } from './judge.mjs'
-import { printTable } from './table.mjs'
+import { namedTests } from '../test/named-tests.mjs'
+import { judge } from './judge.mjs'
+import { testsThatRun } from './record.mjs'
+import { printTable, TIERS } from './table.mjs'
 
 const ROOT = path.join(import.meta.dirname, '../..')
 const { values: options } = parseArgs({
   options: {
     count: { type: 'string', default: '150' },
     seed: { type: 'string', default: '1' },
-    steps: { type: 'string', default: String(STEPS.length) },
+    tiers: { type: 'string', default: String(TIERS.length) },
     minutes: { type: 'string', default: 'Infinity' },
     folder: { type: 'string', default: path.join(tmpdir(), 'sandbridge-mutations') },
   },
@@ -34,6 +36,7 @@ const say = (line) => process.stdout.write(`${line}\n`)
 if (!existsSync(path.join(copy, 'dist'))) makeCopy()
 // What an earlier run was in the middle of.
 execFileSync('git', ['checkout', '--quiet', '.'], { cwd: copy })
+const tests = execFileSync('git', ['ls-files', '*.test.ts'], { cwd: copy, encoding: 'utf8' }).trim().split('\n')
 const mutations = draw(Number(options.count), Number(options.seed))
 const judged = existsSync(results)
   ? readFileSync(results, 'utf8')
@@ -41,20 +44,37 @@ const judged = existsSync(results)
       .split('\n')
       .map((line) => JSON.parse(line))
   : []
-const isJudged = (id, step) => judged.some((one) => one.id === id && (one.step === step || one.caught))
-
-for (const step of STEPS.slice(0, Number(options.steps))) {
-  for (const mutation of mutations) {
-    if (isJudged(mutation.id, step.name)) continue
+for (const { name: tier, filter } of TIERS.slice(0, Number(options.tiers))) {
+  const open = mutations.filter(({ id }) => !judged.some((one) => one.id === id && (one.tier === tier || one.caught)))
+  if (open.length === 0 || Date.now() > end) continue
+  const runs = await recorded(tier, filter)
+  for (const mutation of open) {
     if (Date.now() > end) break
-    const caught = await judge(step, mutation.file, copy, changeOf(mutation))
-    const result = { id: mutation.id, step: step.name, tier: step.tier, caught }
+    const caught = await judge(testsFor(mutation, runs), filter, copy, changeOf(mutation))
+    const result = { id: mutation.id, tier, caught }
     judged.push(result)
     appendFileSync(results, `${JSON.stringify(result)}\n`)
-    say(`${step.name}: ${mutation.id}: ${caught ?? 'missed'}`)
+    say(`${tier}: ${mutation.id}: ${caught ?? 'missed'}`)
   }
 }
 printTable(mutations, judged)
+
+async function recorded(tier, filter) {
+  const file = path.join(options.folder, `${tier.replace(' ', '-')}-${options.count}.json`)
+  if (!existsSync(file)) {
+    const found = await testsThatRun(mutations, filter, copy, path.join(options.folder, 'probes'))
+    writeFileSync(file, JSON.stringify(found))
+  }
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
+
+/** Those that run its place, of which the first run the fewest others; then those that are about it by their names. */
+function testsFor({ id, file }, runs) {
+  const named = namedTests([file], tests)
+  if (runs[id] === undefined) return [...new Set([...named, ...tests])]
+  const others = (test) => Object.values(runs).filter((some) => some.includes(test)).length
+  return [...new Set([...runs[id].toSorted((a, b) => others(a) - others(b)), ...named])]
+}
 
 function makeCopy() {
   mkdirSync(options.folder, { recursive: true })

@@ -1,12 +1,16 @@
 // What the judged mutations say of the two tiers.
-import { STEPS } from './judge.mjs'
+/** In the order in which they are asked. */
+export const TIERS = [
+  { name: 'first tier', filter: '--tags-filter=!whole' },
+  { name: 'left out', filter: '--tags-filter=whole' },
+]
 
-/** @param judged `{ id, tier, caught }` of each mutation and step that it took */
+/** @param judged `{ id, tier, caught }` of each mutation and tier that was asked */
 export function printTable(mutations, judged) {
   const ends = mutations.map(({ id }) => {
-    const steps = judged.filter((one) => one.id === id)
-    const caught = steps.find((one) => one.caught)
-    if (caught === undefined) return { end: steps.length === STEPS.length ? 'neither' : 'open' }
+    const asked = judged.filter((one) => one.id === id)
+    const caught = asked.find((one) => one.caught)
+    if (caught === undefined) return { end: asked.length === TIERS.length ? 'neither' : 'open' }
     return { end: caught.tier, by: caught.caught }
   })
   const count = (end) => ends.filter((one) => one.end === end).length
