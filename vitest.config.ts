@@ -8,12 +8,7 @@ const UNIT = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts']
 const isUnit = (file: string): boolean => !file.includes('/test/') && !file.startsWith('test/')
 
 /** They replace a module for what they import, and so need modules that no other test has loaded. */
-const REPLACES_MODULES = [
-  'packages/core/src/calls/catalog/read-ahead.test.ts',
-  'packages/core/src/isolation/local/native-kernel.test.ts',
-  'packages/core/src/util/process/started-programs.test.ts',
-  'packages/http/src/access/named-tokens.test.ts',
-]
+const REPLACES_MODULES = 'packages/*/src/**/*.mocked.test.ts'
 
 /**
  * They also run through relays to a resident bridge: each is quick, and sees something else of what a client sees.
@@ -71,7 +66,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          exclude: [...REPLACES_MODULES, ...configDefaults.exclude],
+          exclude: [REPLACES_MODULES, ...configDefaults.exclude],
           include: listed?.filter((file) => isUnit(file)) ?? UNIT,
         },
       },
@@ -80,7 +75,7 @@ export default defineConfig({
         test: {
           name: 'replaced-modules',
           isolate: true,
-          include: listed?.filter((file) => REPLACES_MODULES.includes(file)) ?? REPLACES_MODULES,
+          include: listed?.filter((file) => file.endsWith('.mocked.test.ts')) ?? [REPLACES_MODULES],
         },
       },
       {

@@ -49,10 +49,10 @@ set -f; for name in $hidden; do excluded+=(! -name "$name"); done; set +f
 find /usr/bin /bin -maxdepth 1 ! -type d "${excluded[@]}" -print0 | xargs -0 ln -sf -t "$programs"
 for name in node npm npx git; do ln -sf "$(readlink -f "$(command -v $name)")" "$programs/$name"; done
 
-# How this machine reaches the registry of packages, and nothing else of its environment.
+# How this machine reaches the registry of packages, which packages are taken away, and nothing else of its environment.
 [ ! -e "${HOME:-/}/.npmrc" ] || cp "$HOME/.npmrc" "$home/.npmrc"
 environment=(HOME="$home" TMPDIR=/tmp LANG=C.UTF-8)
-for name in NODE_EXTRA_CA_CERTS HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy; do
+for name in SANDBRIDGE_TEST_UNPLUG NODE_EXTRA_CA_CERTS HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy; do
   [ -z "${!name:-}" ] || environment+=("$name=${!name}")
 done
 [ "${#as_stranger[@]}" = 0 ] || chown -R "$user:" "$home" "$clone"

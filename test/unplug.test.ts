@@ -1,7 +1,7 @@
 // @module-tag whole: it builds the program without each part
 // Packages unplug: without their folders and their lines in packages/sandbridge/src/packages.ts and first.ts beside
-// it, the core type-checks, is built and runs cells, and so do the others without one of them: without two that the
-// day chooses, or with SANDBRIDGE_TEST_UNPLUG=each without each in turn. Who imports whom,
+// it, the core type-checks, is built and runs cells, and so do the others without two that the day chooses, or with
+// SANDBRIDGE_TEST_UNPLUG=each without each in turn. Who imports whom,
 // scripts/check/check-packages.mjs holds.
 import { spawnSync } from 'node:child_process'
 import {
@@ -175,16 +175,16 @@ function typeErrors(): string[] {
 const DAY = Math.floor(Date.now() / 86_400_000)
 const CHOSEN =
   process.env['SANDBRIDGE_TEST_UNPLUG'] === 'each'
-    ? PACKAGES
-    : [DAY * 2, DAY * 2 + 1].map((number) => PACKAGES[number % PACKAGES.length]!)
+    ? PACKAGES.map((name) => [name])
+    : [[DAY * 2, DAY * 2 + 1].map((number) => PACKAGES[number % PACKAGES.length]!)]
 
-it.each(CHOSEN)('without %s and what uses it, the others type-check, are built and run a cell', (name) => {
-  needsWholeRun()
-  const names = withUsers(name)
+it.each(CHOSEN)('without %s and what uses it, the others type-check, are built and run a cell', (...chosen) => {
+  const names = [...new Set(chosen.flatMap(withUsers))]
   unplug(names)
   const errors = typeErrors()
   // Control: it is missed by a list that still names it.
-  if (isListed(name)) expect(errors.join('\n')).toContain(`Cannot find module '@sandbridge/${name}/`)
+  for (const name of chosen.filter(isListed))
+    expect(errors.join('\n')).toContain(`Cannot find module '@sandbridge/${name}/`)
   expect(errors.filter((line) => !line.includes('-as-it-was.ts'))).toEqual([expect.stringContaining('exit code')])
   for (const list of LISTS) rmSync(asItWas(list))
   expect(node('scripts/build/build.mjs')).toBe('')

@@ -138,8 +138,10 @@ function main() {
     if (FOR_READERS.test(page)) problems.push(...dialectIn(page, text, dialect))
   for (const file of code.filter((one) => /^packages\/[^/]+\/(?:src|web)\/(?!.*\.test\.).*\.tsx?$/.test(one)))
     problems.push(...dialectInMessages(file, readFileSync(path.join(ROOT, file), 'utf8'), dialect))
+  if (code.length === 0) problems.push('git lists no code')
   if (!linksIn(pages['README.md']).includes('docs/guide.md')) problems.push('README.md does not link docs/guide.md')
   for (const problem of problems) process.stdout.write(`${problem}\n`)
+  process.stdout.write(`check-docs.mjs looked at ${Object.keys(pages).length} pages and ${code.length} files of code\n`)
   process.exitCode = problems.length === 0 ? 0 : 1
 }
 

@@ -21,8 +21,8 @@ const AROUND_EXPRESSIONS = new Set(['TSAsExpression', 'TSNonNullExpression', 'TS
 const SKIPPED = new Set(['typeAnnotation', 'typeArguments', 'typeParameters', 'returnType', 'source', 'attributes'])
 
 /**
- * A mutation puts `text` in the place of what stands from `start` to `end`, as offsets in UTF-16. What runs it also runs
- * the beginning of `block`, which is the file where no function or block is around it; an expression has an end, too.
+ * A mutation puts `text` in the place of what stands from `start` to `end`, as offsets in UTF-16. What runs it runs
+ * the beginning of `block`, which is the file where nothing else is around it; an expression has an end, too.
  *
  * @returns {{ operator: string, start: number, end: number, text: string, block: { start: number, end?: number } }[]}
  */

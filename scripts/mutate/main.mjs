@@ -5,7 +5,7 @@
 //     npm run mutate -- [--count 150] [--seed 1] [--tiers 2] [--minutes 60] [--folder FOLDER]
 //
 // FOLDER holds a copy of what is committed, in which it works, and what was found, from which it goes on after an end.
-// The first tier judges all mutations, then the tests that it leaves out judge those that it missed. Each tier runs once
+// The first tier judges all mutations, then what it leaves out judges those that it missed. Each tier runs once
 // without a mutation, to see which test files run which place. Linux only.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -16,7 +16,7 @@ export function runtimeFunctions(methods) {
     '"""Functions of `mcp.runtime` that only call a method of the bridge, written by `npm run schema` from the methods in\n' +
       'packages/core/src/calls/ that have `inRuntime`."""\n\n' +
       (typing.length > 0 ? `from typing import ${typing.join(', ')}\n\n` : '') +
-      (uses('Record') ? 'from ..values import Record\n' : '') +
+      (uses('Record') ? 'from ..data.values import Record\n' : '') +
       'from . import bridge\n\n' +
       `__all__ = [${described.map(({ name }) => `"${name}"`).join(', ')}]`,
     ...functions,

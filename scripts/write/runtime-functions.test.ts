@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { runtimeFunctions } from './runtime-functions.mjs'
 
@@ -21,4 +22,12 @@ def time_in(zone: str, styles: list[Literal["long", "short"]] | None = None, cou
     return found
 `.trimStart(),
   )
+})
+
+it('a method that returns records imports their class from where it is', () => {
+  const inRuntime = { doc: 'All.', returns: 'list[Record]', params: { toJSONSchema: () => ({}) } }
+  const written = runtimeFunctions({ all: Object.assign(() => {}, { inRuntime }) })
+  const [, module] = /^from \.\.([\w.]+) import Record$/m.exec(written) ?? []
+  const file = `../../packages/core/python/sandbridge_kernel/${module?.replaceAll('.', '/')}.py`
+  expect(readFileSync(new URL(file, import.meta.url), 'utf8')).toContain('\nclass Record(')
 })
