@@ -20,7 +20,6 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { bridgeEnv, fixtureServer, makeHome, ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { needsWholeRun } from '@sandbridge/core/test/support/suite/needs.ts'
 import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandboxes/sandbox-cache.ts'
 
 vi.setConfig({ testTimeout: 600_000 })
