@@ -143,7 +143,7 @@ it('the view Record copies a cell that the page still has', async () => {
 
 it('the view Record shows the code of a run that only the record has', async () => {
   const opened = await openPage({ env: AUDIT })
-  const { page, home, run, problems } = opened
+  const { page, home, problems } = opened
   const env = { MCP_BRIDGE_AUDIT: 'replay', MCP_BRIDGE_POOL: '0', MCP_BRIDGE_SOURCES: 'mcps' }
   const other = await openTestBridge({ home, env })
   await other.run('# Counts to three\nlen([1, 2, 3])')
