@@ -18,7 +18,7 @@ const MAY = {
   bubblewrap: ['cell-packages', 'native'],
   containers: ['cell-packages', 'native'],
   kubernetes: ['native'],
-  jail: ['clients', 'containers'],
+  jail: ['clients', 'containers', 'native'],
 }
 /** What the commands of packages share: any package may use it. */
 const SHARED = 'commands'

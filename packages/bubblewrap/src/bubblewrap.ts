@@ -1,7 +1,9 @@
 // How bubblewrap makes a sandbox: whether it works on this machine, as which user, and with which options.
 import { arch as machineArch, release } from 'node:os'
 import { type CommandResult, runCommand } from '@sandbridge/core/util/process'
-import { findBubblewrapPrograms, type MountedFolder, NOBODY, seccompFilter } from '@sandbridge/core/isolation'
+import { type MountedFolder, NOBODY } from '@sandbridge/core/isolation'
+import { findBubblewrapPrograms } from '@sandbridge/native/find-bubblewrap.ts'
+import { seccompFilter } from '@sandbridge/native/seccomp/seccomp-filter.ts'
 import type { SystemFiles } from './system-files.ts'
 
 /** How to start bubblewrap on this machine. */

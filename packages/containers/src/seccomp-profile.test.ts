@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RuledSyscall } from '../../core/src/isolation/seccomp/python-syscalls.ts'
+import type { RuledSyscall } from '../../native/src/seccomp/python-syscalls.ts'
 import { refusingProfile, seccompProfile } from './seccomp-profile.ts'
 
 interface Profile {

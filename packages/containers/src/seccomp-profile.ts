@@ -1,6 +1,13 @@
 // Our system calls for podman and docker, whose defaults may allow keyctl, user namespaces, io_uring, vsock. Pure.
-import { ALLOWED_SYSCALLS, ENOSYS, EPERM, FLOCK, MISSING_SYSCALL, RULED_SYSCALLS } from '@sandbridge/core/isolation'
-import type { ArgumentTest, RuledSyscall, Syscall } from '@sandbridge/core/isolation'
+import {
+  ALLOWED_SYSCALLS,
+  ENOSYS,
+  EPERM,
+  FLOCK,
+  MISSING_SYSCALL,
+  RULED_SYSCALLS,
+} from '@sandbridge/native/seccomp/python-syscalls.ts'
+import type { ArgumentTest, RuledSyscall, Syscall } from '@sandbridge/native/seccomp/python-syscalls.ts'
 
 const ALLOW = 'SCMP_ACT_ALLOW'
 

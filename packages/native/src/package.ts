@@ -1,6 +1,6 @@
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { natives } from '@sandbridge/core/parts'
+import { natives, outerWall } from '@sandbridge/core/parts'
 
 export const native: Package = {
-  parts: [natives.at(() => import('./choose/choose-provider.ts'))],
+  parts: [natives.at(() => import('./choose/choose-provider.ts')), outerWall.at(() => import('./outer-bubblewrap.ts'))],
 }

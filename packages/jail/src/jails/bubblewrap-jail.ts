@@ -2,7 +2,8 @@
 // Started by root, the server becomes an unprivileged user inside: root needs no user namespace for mounts.
 import { arch } from 'node:os'
 import path from 'node:path'
-import { type BubblewrapPrograms, findBubblewrapPrograms, refusingFilter } from '@sandbridge/core/isolation'
+import { type BubblewrapPrograms, findBubblewrapPrograms } from '@sandbridge/native/find-bubblewrap.ts'
+import { refusingFilter } from '@sandbridge/native/seccomp/seccomp-filter.ts'
 import { runCommand } from '@sandbridge/core/util/process'
 import { rootFolders } from '../places/host-root.ts'
 import { REFUSED_SYSCALLS, RULED_SERVER_SYSCALLS } from './server-syscalls.ts'

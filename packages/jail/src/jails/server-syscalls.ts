@@ -1,5 +1,5 @@
 // System calls to leave a jail by, and that no server needs: name, number on x86_64, on aarch64.
-import { parseSyscalls, type RuledSyscall, type Syscall } from '@sandbridge/core/isolation'
+import { parseSyscalls, type RuledSyscall, type Syscall } from '@sandbridge/native/seccomp/python-syscalls.ts'
 
 /**
  * Namespaces and mounts, modules, keyrings that all jails of a user share, and kernel interfaces with a history of

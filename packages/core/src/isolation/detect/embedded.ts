@@ -8,7 +8,7 @@ import { isRealRoot } from '../local/real-root.ts'
 import { makeTemporaryFolder } from '../local/temporary-folder.ts'
 import { pythonPackages } from '../packages-part.ts'
 import type { Candidate, Provider } from '../provider.ts'
-import type { OuterLayer } from '../pyodide/outer-bubblewrap.ts'
+import type { OuterLayer } from '../pyodide/outer-wall-part.ts'
 
 const EMBEDDED = 'the embedded sandbox, which needs only Node.js'
 

@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { orUndefined } from '../../util/or-undefined.ts'
 
+/** The user id of what root starts, and inside of sandboxes. */
+export const NOBODY = '65534'
+
 /**
  * False for the "root" of a user namespace that has no other user (`unshare -Ur`): outside, it is the user who made it,
  * and inside it can become nobody else. True if that user is root.

@@ -1,29 +1,29 @@
 // The outer layer around the process of the embedded sandbox: the strongest one whose trial run succeeds here.
 import { messageOf } from '../../errors.ts'
-import { lastLine } from '../../util/text/server-words.ts'
-import { findBubblewrapPrograms, NOBODY } from '../local/find-bubblewrap.ts'
-import { isRealRoot } from '../local/real-root.ts'
-import { bubblewrapLayer, type OuterLayer } from './outer-bubblewrap.ts'
-import { spawnSandbox } from './spawn-sandbox.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
+import { lastLine } from '../../util/text/server-words.ts'
+import { isRealRoot, NOBODY } from '../local/real-root.ts'
+import { type OuterLayer, outerWall } from './outer-wall-part.ts'
+import { spawnSandbox } from './spawn-sandbox.ts'
 
 const TRY_TIMEOUT_MS = 10_000
 
 /**
  * Returns bubblewrap as the outer layer if it works here, else what is left. Never throws.
- * @param found replaced in tests
+ * @param missing in tests: why there is no bubblewrap
  * @param weaker replaced in tests
  */
 export async function findOuterLayer(
   node: string,
   bundle: string,
-  found = findBubblewrapPrograms(),
+  missing?: string,
   weaker: typeof weakerLayers = weakerLayers,
 ): Promise<OuterLayer> {
+  const found = missing ?? (await bubblewrapLayers(node, bundle))
   let reason = typeof found === 'string' ? found : ''
-  for (const programs of typeof found === 'string' ? [] : found) {
+  for (const layer of typeof found === 'string' ? [] : found) {
     try {
-      return await tried(await bubblewrapLayer(programs, node, bundle))
+      return await tried(await layer())
     } catch (error) {
       reason ||= `a trial run of bubblewrap failed: ${lastLine(messageOf(error)) ?? 'no output'}`
     }
@@ -35,6 +35,11 @@ export async function findOuterLayer(
     if (works) return works
   }
   return last
+}
+
+async function bubblewrapLayers(node: string, bundle: string) {
+  if (!outerWall.isHere) return 'bubblewrap is not in this build'
+  return (await outerWall.for('The embedded sandbox')).bubblewrapLayers(node, bundle)
 }
 
 /** Runs Node once inside the layer, and has it look into the bundle. @throws Error why that failed */

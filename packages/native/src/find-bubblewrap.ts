@@ -1,10 +1,7 @@
 // Finds bubblewrap on this machine, and how to run it as a user that is not root.
 import { arch } from 'node:os'
-import { findPrograms } from '../../util/process/find-program.ts'
-import { isRealRoot } from './real-root.ts'
-
-/** The user id inside, and of what root starts. */
-export const NOBODY = '65534'
+import { findPrograms } from '@sandbridge/core/util/process'
+import { isRealRoot, NOBODY } from '@sandbridge/core/isolation'
 
 export interface BubblewrapPrograms {
   bwrap: string

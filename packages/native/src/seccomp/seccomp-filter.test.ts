@@ -2,8 +2,7 @@
 // The attack tests verify that the kernel interprets it in the same way.
 import { describe, expect, it } from 'vitest'
 import { ALLOWED_SYSCALLS, FLOCK, MISSING_SYSCALL, RULED_SYSCALLS } from './python-syscalls.ts'
-import { seccompFilter } from './seccomp-filter.ts'
-import type { FilterArch } from './seccomp-filter.ts'
+import { seccompFilter, type FilterArch } from './seccomp-filter.ts'
 
 const AUDIT_ARCH = { x64: 0xc000003e, arm64: 0xc00000b7, i386: 0x40000003 }
 const ALLOW = 'allow'

@@ -1,28 +1,23 @@
 // The outer isolation on Linux: bubblewrap around the sandbox process, with a seccomp filter. Inside are only Node, its
 // libraries and the bundle, read-only: no /proc, /dev, network or other processes. Never as real root.
 import { realpath } from 'node:fs/promises'
-import { runCommand } from '../../util/process/run-command.ts'
-import { type BubblewrapPrograms, NOBODY } from '../local/find-bubblewrap.ts'
-import { seccompFilter } from '../seccomp/seccomp-filter.ts'
-import type { SandboxCommand } from './spawn-sandbox.ts'
-
-/** Wraps the sandbox's command, and gives the paths that the command must use. */
-export interface OuterLayer {
-  /** What it is, or why there is none, for a person: follows a semicolon. */
-  verdict: string
-  /** Without one, root at least becomes another user, where it can. */
-  wall: 'bubblewrap' | 'namespaces' | 'none'
-  node: string
-  bundle: string
-  wrap(command: string[]): SandboxCommand
-}
+import { NOBODY } from '@sandbridge/core/isolation'
+import type { OuterLayer } from '@sandbridge/core/parts'
+import { runCommand } from '@sandbridge/core/util/process'
+import { type BubblewrapPrograms, findBubblewrapPrograms } from './find-bubblewrap.ts'
+import { seccompFilter } from './seccomp/seccomp-filter.ts'
 
 const INNER_NODE = '/node'
 const INNER_BUNDLE = '/bundle'
 /** It answers in milliseconds. */
 const LDD_TIMEOUT_MS = 5_000
 
-/** Not yet tried. */
+/** Not yet tried, in the order of PATH. @returns a sentence without any */
+export function bubblewrapLayers(node: string, bundle: string): (() => Promise<OuterLayer>)[] | string {
+  const found = findBubblewrapPrograms()
+  return typeof found === 'string' ? found : found.map((programs) => () => bubblewrapLayer(programs, node, bundle))
+}
+
 export async function bubblewrapLayer(
   { bwrap, become }: BubblewrapPrograms,
   node: string,
