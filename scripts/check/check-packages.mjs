@@ -9,6 +9,7 @@ import path from 'node:path'
 const ROOT = path.join(import.meta.dirname, '../..')
 /** Which package uses which other one when the program runs. Tests may use any. */
 const MAY = {
+  apps: ['memories'],
   direct: ['record'],
   page: ['http', 'memories', 'permissions', 'record'],
   terminal: ['memories', 'permissions'],

@@ -1,5 +1,6 @@
 // What Sandbridge is made of beside its core. Without its folder and its lines here, a package is gone.
 import { fillParts, type Package } from '@sandbridge/core/cli/package.ts'
+import { apps } from '@sandbridge/apps/package.ts'
 import { bubblewrap } from '@sandbridge/bubblewrap/package.ts'
 import { cellPackages } from '@sandbridge/cell-packages/package.ts'
 import { clients } from '@sandbridge/clients/package.ts'
@@ -31,6 +32,7 @@ import { vectors } from '@sandbridge/vectors/package.ts'
 import { workflows } from '@sandbridge/workflows/package.ts'
 
 export const PACKAGES: readonly Package[] = [
+  apps,
   bubblewrap,
   cellPackages,
   clients,

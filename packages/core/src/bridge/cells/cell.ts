@@ -1,6 +1,6 @@
 // A cell, from request to result. One object goes through all rooms: session, proxy and permissions.
 import type { SessionFlow } from '../../calls/flow-part.ts'
-import type { CellContext } from '../../calls/methods/method.ts'
+import type { CellApps, CellContext } from '../../calls/methods/method.ts'
 import type { CellJournal } from '../../calls/once-part.ts'
 import type { Hold } from '../../calls/permissions/answer-page.ts'
 import type { CellOf } from '../../calls/permissions/permissions-part.ts'
@@ -20,7 +20,8 @@ export interface RunCellRequest extends Pick<
 > {
   /** Names or aliases of servers; the cell can reach only these. */
   servers?: string[] | undefined
-  showsApps?: boolean
+  /** Missing where the client shows no apps. */
+  apps?: CellApps | undefined
   /** Answers questions that upstreams ask during the cell's calls. */
   asker?: Asker
   /** For an unattended cell: where a rule says to ask, only calls of these tools are made. */

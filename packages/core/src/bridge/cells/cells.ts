@@ -10,7 +10,6 @@ import { RunLog } from '../../observe/events/run-log.ts'
 import type { Log } from '../../util/log.ts'
 import type { Maskers } from '../../cell/masking-part.ts'
 import type { Methods } from '../../calls/methods/method.ts'
-import { type ServerApp, ServerApps } from '../../calls/methods/server-apps.ts'
 import { namedServers, startServers } from '../tenants/start-servers.ts'
 import { gates } from '../../calls/permissions/permissions-part.ts'
 import type { SessionFlow } from '../../calls/flow-part.ts'
@@ -59,7 +58,6 @@ export class Cells {
   readonly #news: CellNews
   /** What the models of sessions have read. */
   readonly flows = new SessionFlows()
-  readonly #apps = new WeakMap<Session, ServerApps>()
 
   constructor(options: CellsOptions) {
     this.#options = options
@@ -164,28 +162,6 @@ export class Cells {
     return masker ? masker.reply(whole) : whole
   }
 
-  /** The apps of servers that a session's calls have opened. */
-  appsOf(session: Session): ServerApps {
-    const apps = this.#apps.get(session) ?? new ServerApps()
-    this.#apps.set(session, apps)
-    return apps
-  }
-
-  /** The app of a tool with its newest call. @throws BridgeError PERMISSION_DENIED if a rule denies its page by now */
-  async appOf(session: Session, name: string): Promise<ServerApp | undefined> {
-    const tenant = this.#options.tenantOf(session)
-    const { rules } = await tenant.now()
-    const policy = await rules.readPolicyOf(tenant.person.rules)
-    const app = this.appsOf(session).find(name)
-    if (!app || !policy) return app
-    const subject = rules.subject(app.reading)
-    const flow = this.flows.find(session)
-    const { refuseDenied, refuseApp } = await gates.for(RULES)
-    refuseDenied(policy, { ...subject, args: { uri: app.uri }, flow })
-    if (flow) refuseApp(policy, JSON.stringify([app.html, app.args, app.result]), flow, app.server)
-    return app
-  }
-
   /**
    * A client reads what sessions kept, and may show it to its model.
    * @param app the page, where it is shown to the user as an app
@@ -282,7 +258,7 @@ export class Cells {
       journal: request.journal ?? this.#journalOf(session, tenant, request),
       notes: new Set(),
       seenErrors: new Set(),
-      apps: request.showsApps ? this.appsOf(session) : undefined,
+      apps: request.apps,
       savedArtifacts: [],
       forPerson,
       permissions: undefined,

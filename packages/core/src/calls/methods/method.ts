@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { CalledTools } from '../notes/called-tools.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Cancellation } from '../../util/async/cancellation.ts'
@@ -13,7 +14,7 @@ import type { Asker, Questions } from '../questions/questions.ts'
 import type { Session } from '../../cell/session/session.ts'
 import type { SignInPage } from '../../upstream/oauth-part.ts'
 import type { UpstreamJail } from '../../upstream/upstream-set.ts'
-import type { SignInOptions } from '../../upstream/upstream.ts'
+import type { SignInOptions, ToolResult } from '../../upstream/upstream.ts'
 import type { Upstreams } from '../../upstream/upstream-set.ts'
 import type { CellGate } from '../permissions/permissions-part.ts'
 import type { SandboxFacts } from '../capability-summary.ts'
@@ -22,7 +23,6 @@ import type { CellJournal } from '../once-part.ts'
 import type { SessionFlow } from '../flow-part.ts'
 import type { UserState } from '../saved-part.ts'
 import type { Scope } from '../scope.ts'
-import type { ServerApps } from './server-apps.ts'
 import type { UserQuota } from '../permissions/user-quota.ts'
 
 /** Everything that all calls of one cell share. */
@@ -66,13 +66,24 @@ export interface CellContext {
   /** Notes for the reader of the cell's result, one sentence each. */
   notes: Set<string>
   /** Missing where the client shows no apps. */
-  apps: ServerApps | undefined
+  apps: CellApps | undefined
   /** Argument errors that its code has seen. */
   seenErrors: Set<string>
   savedArtifacts: Artifact[]
   /** A person at a terminal reads the cell's errors, not a model. */
   forPerson: boolean
   listeners: CellListeners | undefined
+}
+
+/** Keeps, for one session, the newest call of each tool of a server that has an app. */
+export interface CellApps {
+  /** Tells the model so. Never rejects. */
+  keep(
+    tool: CatalogTool,
+    args: Readonly<Record<string, unknown>>,
+    result: ToolResult,
+    caller: CallContext,
+  ): Promise<void>
 }
 
 export interface CallContext extends CellContext {

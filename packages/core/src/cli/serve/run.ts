@@ -6,7 +6,7 @@ import { type LiveSettings, loadLiveSettings } from '../../config/settings/file/
 import { readSettings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
 import { createLog } from '../../util/log.ts'
-import type { Conversation } from '../../serve/mcp/run-python.ts'
+import type { Conversation } from '../../serve/mcp/sessions.ts'
 import { MAX_LINE_BYTES } from '../../serve/client-lines.ts'
 import { http as httpPart, type HttpFlags } from '../../serve/http-part.ts'
 import { page as pagePart, pageOnDemand } from '../../serve/page-part.ts'

@@ -20,14 +20,7 @@ import { listText } from '../../util/text/count.ts'
 import { shortName } from '../../util/text/server-words.ts'
 import { VERSION } from '../../util/version.ts'
 import { maskerFor, OUTPUT_TEMPLATE, readOutputResource } from './output-resources.ts'
-import {
-  forModelOnly,
-  readViewer,
-  SHOW_APP_TOOL,
-  SHOW_APP_TOOL_WITH_SESSION,
-  showsApps,
-  VIEWER_URI,
-} from './apps/app-tool.ts'
+import { apps, SHOW_APP, showsApps } from './apps-part.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
 import { ofResponse } from './deliveries.ts'
 import { runRequest } from './observed-run.ts'
@@ -127,11 +120,7 @@ export function createServer(parts: ServerParts): Server {
     const own = code.map((tool) => marked(tool, parts.settings))
     const callable = openTask ? own.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } })) : own
     const all = [...callable, ...(await offeredTools(capabilities))]
-    return {
-      tools: showsApps(capabilities)
-        ? [...all.map(forModelOnly), byHandle ? SHOW_APP_TOOL_WITH_SESSION : SHOW_APP_TOOL]
-        : all,
-    }
+    return { tools: showsApps(capabilities) ? (await apps.for(SHOW_APP)).withShowApp(all, byHandle) : all }
   })
 
   async function offerOf(tool: string, capabilities: ClientCapabilities): Promise<Offer | undefined> {
@@ -152,10 +141,8 @@ export function createServer(parts: ServerParts): Server {
   server.setRequestHandler('tools/call', (request, context) => runs.answer(() => callTool(request.params, context)))
 
   async function callTool({ name, arguments: args, task }: CallToolRequestParams, context: ServerContext) {
-    if (name === SHOW_APP_TOOL.name && showsApps(capabilitiesOf(context))) {
-      const { showApp } = await import('./apps/show-app.ts')
-      return showApp(args, await getConversation(), byHandle)
-    }
+    if (name === SHOW_APP && showsApps(capabilitiesOf(context)))
+      return (await apps.for(name)).showApp(args, await getConversation(), byHandle)
     const ofCode = instead ? [] : [RUN_PYTHON_TOOL.name, ...languages.map(toolOf)]
     const isCode = ofCode.includes(name)
     const language = isCode ? languages.find((one) => name === toolOf(one)) : undefined
@@ -327,7 +314,8 @@ export function createServer(parts: ServerParts): Server {
 
   server.setRequestHandler('resources/read', async (request, context) => {
     const { uri } = request.params
-    if (uri === VIEWER_URI && showsApps(capabilitiesOf(context))) return readViewer()
+    const viewer = showsApps(capabilitiesOf(context)) ? (await apps.for(SHOW_APP)).readViewer(uri) : undefined
+    if (viewer) return viewer
     for (const offer of offers) {
       const found = await offer.read?.(uri)
       if (found) return found

@@ -7,12 +7,10 @@ import type {
   ServerCapabilities,
   Tool,
 } from '@modelcontextprotocol/server'
-import type { Bridge } from '../../bridge/bridge.ts'
 import type { DirectCall } from '../../bridge/cells/direct-call.ts'
-import type { Tenant } from '../../bridge/tenants/tenant.ts'
 import type { Ability } from '../../calls/questions/questions.ts'
 import type { Settings } from '../../config/settings/settings.ts'
-import type { Sessions } from './sessions.ts'
+import type { Conversation } from './sessions.ts'
 
 export interface OfferedCell {
   code: string
@@ -54,7 +52,7 @@ export interface OfferParts {
   /** The user of the client's token; missing for the owner of the bridge. */
   user?: string | undefined
   /** Loads the bridge at its first call. */
-  getConversation: () => Promise<{ bridge: Bridge; sessions: Sessions; tenant: Tenant }>
+  getConversation: () => Promise<Conversation>
 }
 
 /** @returns undefined where the settings ask for nothing of it */

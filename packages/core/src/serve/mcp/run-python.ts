@@ -1,9 +1,7 @@
 // Runs the cell of a `tools/call`. Every outcome, also a failure, is a tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { Bridge } from '../../bridge/bridge.ts'
 import type { Behind } from '../../bridge/tenants/kept-behind.ts'
 import type { RunCellRequest } from '../../bridge/cells/cell.ts'
-import type { Tenant } from '../../bridge/tenants/tenant.ts'
 import { TimeLimit } from '../../cell/time-limit.ts'
 import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
 import { BridgeError } from '../../errors.ts'
@@ -13,7 +11,7 @@ import type { Log } from '../../util/log.ts'
 import { noticeLine } from '../../cell/render/notice.ts'
 import type { RenderOptions } from '../../cell/render/render-result.ts'
 import type { Session } from '../../cell/session/session.ts'
-import { withAppNotes } from './apps/app-tool.ts'
+import { apps } from './apps-part.ts'
 import type { ClientQuirks } from './client-quirks.ts'
 import type { Deliveries } from './deliveries.ts'
 import { observedRun, type RunRequest } from './observed-run.ts'
@@ -21,14 +19,7 @@ import type { MakeOffer, OfferedCall, OfferedCell } from './offer.ts'
 import type { OpenRun } from './runs/open-run.ts'
 import type { OpenRuns } from './runs/open-runs.ts'
 import { parseRunPythonArguments } from './run-python-tool.ts'
-import type { NewHandle, Sessions } from './sessions.ts'
-
-/** A loaded bridge, and the client's sessions in it. */
-export interface Conversation {
-  bridge: Bridge
-  sessions: Sessions
-  tenant: Tenant
-}
+import type { Conversation, NewHandle } from './sessions.ts'
 
 export interface ServerParts {
   settings: Settings
@@ -115,7 +106,13 @@ export async function runPython(
       from,
       about,
       async (session, { bridge, tenant }, request, findHandle) => {
-        const result = await bridge.cells.run(session, { ...request, ...asked, language, showsApps: run.showsApps })
+        const ofApps = run.showsApps ? await apps.for('A client that shows apps') : undefined
+        const result = await bridge.cells.run(session, {
+          ...request,
+          ...asked,
+          language,
+          apps: ofApps?.appsOf(session),
+        })
         const newHandle = findHandle?.()
         if (newHandle !== undefined && run.signal.aborted) {
           // The handle was not delivered. The session's holder releases the session.
@@ -126,7 +123,7 @@ export async function runPython(
         const { renderResult } = await rendering()
         const { saved } = tenant.person.state
         const linked = quirks.imagesAsText && saved ? await saved.linkImages(result) : result
-        const shown = run.showsApps ? withAppNotes(linked) : linked
+        const shown = ofApps?.withAppNotes(linked) ?? linked
         // Runs after the response was handed to the transport.
         if (!run.signal.aborted) setImmediate(() => session.delivered())
         // As of the end of the cell: a setting may have changed meanwhile.

@@ -1,4 +1,6 @@
 // Finds the session of a request: a connection's own, or the one that a handle names.
+import type { Bridge } from '../../bridge/bridge.ts'
+import type { Tenant } from '../../bridge/tenants/tenant.ts'
 import type { Session } from '../../cell/session/session.ts'
 
 /** Called after the cell, as the handle may contain the session's place. Undefined when the client has the handle. */
@@ -21,6 +23,13 @@ export interface Sessions {
   readable(): Iterable<Session>
   /** Servers whose text the client's models have read. Two sessions may have the same model. */
   readonly seen: Set<string>
+}
+
+/** A loaded bridge, and the client's sessions in it. */
+export interface Conversation {
+  bridge: Bridge
+  sessions: Sessions
+  tenant: Tenant
 }
 
 /** One session for all requests. */

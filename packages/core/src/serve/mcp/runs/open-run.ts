@@ -5,7 +5,7 @@ import type { CallToolResult, ClientCapabilities, InputRequests } from '@modelco
 import { BridgeError } from '../../../errors.ts'
 import type { Ability, Asker, Question } from '../../../calls/questions/questions.ts'
 import type { TimeLimit } from '../../../cell/time-limit.ts'
-import { showsApps } from '../apps/app-tool.ts'
+import { showsApps } from '../apps-part.ts'
 import { ClientLog } from '../client-log.ts'
 import type { RunRequest } from '../observed-run.ts'
 import { ProgressReporter } from '../progress.ts'

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { NO_EVENTS } from '../../observe/events/event-stream.ts'
-import { RunLog } from '../../observe/events/run-log.ts'
-import { APP_TYPE } from '../../util/app-type.ts'
-import { SILENT } from '../../util/log.ts'
-import { CatalogTool } from '../catalog/model/catalog-tool.ts'
+import { NO_EVENTS } from '../../core/src/observe/events/event-stream.ts'
+import { RunLog } from '../../core/src/observe/events/run-log.ts'
+import { APP_TYPE } from '@sandbridge/core/parts'
+import { SILENT } from '@sandbridge/core/util'
+import { CatalogTool } from '@sandbridge/core/calls/catalog'
 import { ServerApps } from './server-apps.ts'
 
 const toolOf = (appUri: string) =>

@@ -1,17 +1,20 @@
 // Answers show_app: the app goes to the viewer in `_meta`. It is masked and counts as read: the client decides.
-import { renderFailure } from '../../../cell/render/render-result.ts'
+import { renderFailure } from '@sandbridge/core/cell/render'
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { MAX_PAGE_CHARS } from '../../../calls/methods/server-apps.ts'
-import { noteText } from '../../../cell/render/notice.ts'
-import type { Session } from '../../../cell/session/session.ts'
-import { BridgeError } from '../../../errors.ts'
-import { fieldsOf } from '../../../util/json/json.ts'
-import { firstOf } from '../../../util/text/count.ts'
-import { shortName } from '../../../util/text/server-words.ts'
-import { maskerFor } from '../output-resources.ts'
+import { appsOf, MAX_PAGE_CHARS, type ServerApp } from './server-apps.ts'
+import { artifactUri } from '@sandbridge/memories/saved/artifact-store.ts'
+import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
+import { gates, RULES } from '@sandbridge/core/parts'
+import { noteText } from '@sandbridge/core/cell/render'
+import type { Session } from '@sandbridge/core/cell/session'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
+import { firstOf } from '@sandbridge/core/util/text'
+import { shortName } from '@sandbridge/core/util/text'
+import { maskerFor } from '@sandbridge/core/serve/mcp'
 import { SHOW_APP_TOOL, SHOW_APP_TOOL_WITH_SESSION } from './app-tool.ts'
-import { readArguments } from '../../client-arguments.ts'
-import { type Conversation } from '../run-python.ts'
+import { readArguments } from '@sandbridge/core/serve'
+import { type Conversation } from '@sandbridge/core/serve/mcp'
 
 /** The field of `_meta` that viewer.html reads. */
 const APP_META = 'sandbridge/app'
@@ -56,8 +59,7 @@ export async function showApp(
 }
 
 async function artifactApp(name: string, { bridge, sessions, tenant }: Conversation): Promise<Shown> {
-  const uri = `sandbridge://artifact/${encodeURIComponent(name)}`
-  const found = await tenant.person.state.saved?.readResource(uri, maskerFor(bridge, sessions))
+  const found = await tenant.person.state.saved?.readResource(artifactUri(name), maskerFor(bridge, sessions))
   const { mimeType, text } = fieldsOf(found?.read.contents[0])
   if (!found || typeof text !== 'string' || typeof mimeType !== 'string' || !mimeType.startsWith('text/html')) {
     throw new BridgeError('STATE_REFUSED', `The artifact '${shortName(name)}' is not a page of HTML`, {
@@ -85,9 +87,9 @@ function handleFrom(handle: unknown): string {
 }
 
 async function serverApp(name: string, { bridge }: Conversation, session: Session): Promise<Shown> {
-  const app = await bridge.cells.appOf(session, name)
+  const app = await appOf(session, name, bridge)
   if (!app) {
-    const names = bridge.cells.appsOf(session).names()
+    const names = appsOf(session).names()
     throw new BridgeError('STATE_NOT_FOUND', `No result of '${shortName(name)}' can be shown in an app`, {
       hint:
         names.length > 0 ? `There are: ${firstOf(names)}` : 'First call, in run_python, a tool that comes with an app.',
@@ -99,4 +101,19 @@ async function serverApp(name: string, { bridge }: Conversation, session: Sessio
   const masked = masker ? await masker.maskedData(shown) : shown
   bridge.cells.flows.shown(session, [], server)
   return { what: `the app of ${name} with its newest result`, app: masked as Shown['app'] }
+}
+
+/** The app of a tool with its newest call. @throws BridgeError PERMISSION_DENIED if a rule denies its page by now */
+async function appOf(session: Session, name: string, { sessions, cells }: Bridge): Promise<ServerApp | undefined> {
+  const tenant = sessions.tenantOf(session)
+  const { rules } = await tenant.now()
+  const policy = await rules.readPolicyOf(tenant.person.rules)
+  const app = appsOf(session).find(name)
+  if (!app || !policy) return app
+  const subject = rules.subject(app.reading)
+  const flow = cells.flows.find(session)
+  const { refuseDenied, refuseApp } = await gates.for(RULES)
+  refuseDenied(policy, { ...subject, args: { uri: app.uri }, flow })
+  if (flow) refuseApp(policy, JSON.stringify([app.html, app.args, app.result]), flow, app.server)
+  return app
 }

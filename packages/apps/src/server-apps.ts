@@ -1,15 +1,17 @@
 // Apps of servers: HTML that shows the results of a tool (MCP Apps). Keeps, for one session, the page and the newest
 // call of each tool that has one, until the client asks for it. Neither reaches the sandbox.
-import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
-import { serverMethod } from '../catalog/model/server-methods.ts'
-import { messageOf } from '../../errors.ts'
-import type { ToolResult } from '../../upstream/upstream.ts'
-import type { Upstreams } from '../../upstream/upstream-set.ts'
-import { APP_TYPE } from '../../util/app-type.ts'
-import { fieldsOf } from '../../util/json/json.ts'
-import type { SessionFlow } from '../flow-part.ts'
-import { observed } from '../observed-call.ts'
-import type { CellGate } from '../permissions/permissions-part.ts'
+import type { CatalogTool } from '@sandbridge/core/calls/catalog'
+import { serverMethod } from '@sandbridge/core/calls/catalog'
+import { messageOf } from '@sandbridge/core/errors.ts'
+import type { ToolResult } from '@sandbridge/core/upstream'
+import type { Upstreams } from '@sandbridge/core/upstream'
+import { APP_TYPE } from '@sandbridge/core/parts'
+import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
+import type { Session } from '@sandbridge/core/cell/session'
+import type { CellApps } from '@sandbridge/core/calls/methods'
+import type { SessionFlow } from '@sandbridge/core/parts'
+import { observed } from '@sandbridge/core/calls'
+import type { CellGate } from '@sandbridge/core/parts'
 
 /** Of the HTML of one app; an app is a single file with its libraries. */
 export const MAX_PAGE_CHARS = 8 << 20
@@ -37,7 +39,7 @@ export interface ServerApp {
   result: ToolResult
 }
 
-export class ServerApps {
+export class ServerApps implements CellApps {
   /** By server and tool, the most recently called last. */
   readonly #kept = new Map<string, ServerApp & { chars: number }>()
   /** Pages that are being read, and those that a cell could not read: it does not ask for them again. */
@@ -105,6 +107,15 @@ export class ServerApps {
       if (!reading.hasFailed && this.#reading.get(key) === reading) this.#reading.delete(key)
     }
   }
+}
+
+const ofSessions = new WeakMap<Session, ServerApps>()
+
+/** The apps of servers that a session's calls have opened. */
+export function appsOf(session: Session): ServerApps {
+  const apps = ofSessions.get(session) ?? new ServerApps()
+  ofSessions.set(session, apps)
+  return apps
 }
 
 const readingOf = (tool: CatalogTool): CatalogTool => serverMethod(tool.server, tool.serverAlias, '_read_resource')!

@@ -1,19 +1,16 @@
-// Apps for clients that show them (MCP Apps, SEP-1865): one more tool, bound to our page, the viewer. It gets the app
-// with the result and shows it in a frame that loads nothing and cannot call tools.
+// For clients that show apps: one more tool, bound to our page, the viewer. It gets the app with the result and shows
+// it in a frame that loads nothing and cannot call tools.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { ClientCapabilities, ReadResourceResult } from '@modelcontextprotocol/server'
-import type { ShownResult } from '../../../cell/render/render-result.ts'
-import { noteParts } from '../../../cell/render/parts.ts'
-import { APP_TYPE } from '../../../util/app-type.ts'
-import { fieldsOf } from '../../../util/json/json.ts'
-import { PACKAGE_ROOT } from '../../../util/package-root.ts'
+import type { ReadResourceResult, Tool } from '@modelcontextprotocol/server'
+import { noteParts, type ShownResult } from '@sandbridge/core/cell/render'
+import { APP_TYPE, SHOW_APP } from '@sandbridge/core/parts'
+import { PACKAGE_ROOT } from '@sandbridge/core/util'
 
-const EXTENSION = 'io.modelcontextprotocol/ui'
-export const VIEWER_URI = 'ui://sandbridge/viewer'
+const VIEWER_URI = 'ui://sandbridge/viewer'
 
 export const SHOW_APP_TOOL = {
-  name: 'show_app',
+  name: SHOW_APP,
   description:
     "Shows the user a page that a cell saved with runtime.show_app(html, data), or the app of a server's tool with its " +
     'newest result. Results of run_python say what can be shown.',
@@ -37,23 +34,22 @@ export const SHOW_APP_TOOL_WITH_SESSION = {
   },
 }
 
-export function showsApps({ extensions }: Pick<ClientCapabilities, 'extensions'>): boolean {
-  const { mimeTypes } = fieldsOf(extensions?.[EXTENSION])
-  return Array.isArray(mimeTypes) && mimeTypes.includes(APP_TYPE)
-}
-
 /** A tool that an app may not call: without this mark, it might. */
-export function forModelOnly<T extends { _meta?: Record<string, unknown> | undefined }>(tool: T): T {
+function forModelOnly(tool: Tool): Tool {
   return { ...tool, _meta: { ...tool._meta, ui: { visibility: ['model'] } } }
 }
 
-/** Without `_meta.ui.csp` and `permissions`, so that no app gets connections, camera or clipboard. */
-export function readViewer(): ReadResourceResult {
-  const text = readFileSync(path.join(PACKAGE_ROOT, 'packages/core/src/serve/mcp/apps/viewer.html'), 'utf8')
-  return { contents: [{ uri: VIEWER_URI, mimeType: APP_TYPE, text }] }
+export function withShowApp(tools: readonly Tool[], byHandle: boolean): Tool[] {
+  return [...tools.map(forModelOnly), byHandle ? SHOW_APP_TOOL_WITH_SESSION : SHOW_APP_TOOL]
 }
 
-/** Tells the model how to show the page that the cell saved last. */
+/** Without `_meta.ui.csp` and `permissions`, so that no app gets connections, camera or clipboard. */
+export function readViewer(uri: string): ReadResourceResult | undefined {
+  if (uri !== VIEWER_URI) return undefined
+  const text = readFileSync(path.join(PACKAGE_ROOT, 'packages/apps/src/viewer.html'), 'utf8')
+  return { contents: [{ uri, mimeType: APP_TYPE, text }] }
+}
+
 export function withAppNotes(result: ShownResult): ShownResult {
   const page = result.artifacts?.findLast(({ contentType }) => contentType.startsWith('text/html'))
   if (!page) return result
