@@ -15,7 +15,7 @@ export function frameTypes() {
   const objects = new Map(
     Object.values(FRAMES)
       .flatMap((fields) => Object.values(fields))
-      .flatMap(([{ inner }]) => (inner ? [[inner.className, classOf(inner.className, inner.fields)]] : [])),
+      .flatMap(({ inner }) => (inner ? [[inner.className, classOf(inner.className, inner.fields)]] : [])),
   )
   const unions = sides.map((frames, at) => {
     return `${['KernelFrame', 'BridgeFrame'][at]} = ${frames.map(([name]) => name).join(' | ')}`
@@ -35,7 +35,7 @@ export function frameTypes() {
 const frameName = (type) => `${type[0].toUpperCase()}${type.slice(1)}Frame`
 
 function classOf(name, fields, type) {
-  const members = Object.entries(fields).map(([field, [{ python }]]) =>
+  const members = Object.entries(fields).map(([field, { python }]) =>
     field.endsWith('?') ? `${field.slice(0, -1)}: NotRequired[${python}]` : `${field}: ${python}`,
   )
   const lines = [...(type === undefined ? [] : [`type: Literal["${type}"]`]), ...members]

@@ -4,7 +4,7 @@
 import { chown, rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import path from 'node:path'
-import { fitsSocketAddress, listenForAnyUser } from '@sandbridge/core/util/net'
+import { fitsSocketAddress, listen } from '@sandbridge/core/util/net'
 import { makeTemporaryFolder } from '@sandbridge/core/isolation'
 
 /** Its path in the sandbox. */
@@ -30,9 +30,9 @@ export async function openChannelSocket(engineUid?: number): Promise<ChannelSock
     if (!fitsSocketAddress(file)) throw new Error(`${file} is too long for a socket`)
     const server = createServer()
     server.maxConnections = 1
-    await listenForAnyUser(server, file)
+    // For processes of any user: the folder keeps others out.
+    await listen(server, { path: file, readableAll: true, writableAll: true })
     if (engineUid !== undefined) await chown(folder, engineUid, -1)
-    server.on('error', () => {})
     const close = (): void => {
       if (!server.listening) return
       server.close()

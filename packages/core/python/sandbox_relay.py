@@ -3,7 +3,7 @@ sandbox_init.py, whose process it is part of. Bridges attach to stdin and stdout
 is lost while none is attached, and lines of two may be mixed. So lines in both directions have numbers, and a bridge's
 lines also its generation and a checksum. Frames that a bridge has not taken are kept, within limits, for the next one:
 calls until a bridge acknowledges them, output of the running cell until its client has it. Reads only the start of
-frames, as this kernel writes them. docs/protocol.md, "Resuming", describes the messages."""
+frames, as this kernel writes them. packages/kubernetes/src/kept/ has the bridge's side."""
 
 import os
 import select

@@ -1,5 +1,4 @@
 // Checks the sandbox: cells try the network, their limits, and forbidden system calls.
-import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { OpenTenant } from '@sandbridge/core/bridge'
@@ -8,6 +7,7 @@ import { Kernel } from '@sandbridge/core/cell'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { chooseProvider } from '@sandbridge/core/isolation/detect'
 import type { ProviderName } from '@sandbridge/core/isolation'
+import { listen } from '@sandbridge/core/util/net'
 import { SILENT } from '@sandbridge/core/util'
 import type { Session } from '@sandbridge/core/cell/session'
 import type { Finding } from '@sandbridge/core/cli'
@@ -108,8 +108,7 @@ async function listenAt(address: string) {
     count += 1
     socket.destroy()
   })
-  server.listen(0, address)
-  await once(server, 'listening')
+  await listen(server, { port: 0, host: address })
   const { port } = server.address() as AddressInfo
   return { address, port, connections: () => count, close: () => server.close() }
 }

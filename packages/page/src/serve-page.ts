@@ -1,9 +1,9 @@
 // Serves the page on a separate port, to this machine only.
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
+import { listen } from '@sandbridge/core/util/net'
 import type { AnswerPage } from '@sandbridge/core/calls/permissions'
 import { Connections } from '@sandbridge/http/requests/connections.ts'
 import { PAGE_PATH, PageHandler } from './page-handler.ts'
@@ -24,14 +24,12 @@ export async function servePage(bridge: Bridge, port: number): Promise<AnswerPag
     })
   })
   server.on('connection', (socket) => connections.add(socket))
-  await once(server.listen(port, HOST), 'listening').catch((cause: Error) => {
+  await listen(server, { port, host: HOST }).catch((cause: Error) => {
     throw new BridgeError('CONFIG_INVALID', `The page cannot be served at ${HOST}:${port}: ${cause.message}`, {
       cause,
       hint: 'Choose another port, or leave out `--port` to get a free one.',
     })
   })
-  // A connection that cannot be accepted is no reason to end.
-  server.on('error', () => {})
   const { port: served } = server.address() as AddressInfo
   const origin = `http://${HOST}:${served}`
   const service: AnswerPage = {

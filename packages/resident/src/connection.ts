@@ -1,7 +1,7 @@
 // How a client reaches a resident: through a Unix socket in the resident's folder. On Windows, a file of the same name
 // says which named pipe it is, and both sides first prove that they know what else the file says: see pipe.ts.
-import { once } from 'node:events'
 import { connect, type Server, Socket } from 'node:net'
+import { listen } from '@sandbridge/core/util/net'
 
 /** @param onOpen listens to the socket from now on, and may write */
 export function dial(socketPath: string, onOpen: () => void): Socket {
@@ -13,11 +13,9 @@ export function dial(socketPath: string, onOpen: () => void): Socket {
 }
 
 /** @param admit gets each client's socket. @throws what node:fs and node:net throw */
-export async function listen(server: Server, socketPath: string, admit: (socket: Socket) => void): Promise<void> {
+export async function listenTo(server: Server, socketPath: string, admit: (socket: Socket) => void): Promise<void> {
   let address = socketPath
   if (process.platform === 'win32') address = (await import('./pipe.ts')).makePipe(server, socketPath, admit)
   else server.on('connection', admit)
-  await once(server.listen(address), 'listening')
-  // A connection that cannot be accepted is no reason to end.
-  server.on('error', () => {})
+  await listen(server, { path: address })
 }

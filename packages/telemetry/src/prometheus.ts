@@ -1,9 +1,9 @@
 // Metrics for Prometheus (text format 0.0.4) on a port of its own; one that others can reach needs a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Subscriber } from '@sandbridge/core/observe/events'
 import type { Told } from '@sandbridge/core/observe/runs'
+import { listen } from '@sandbridge/core/util/net'
 import type { Metric, Metrics } from './metrics.ts'
 import type { Attributes } from './spans.ts'
 
@@ -84,9 +84,7 @@ export class PrometheusPort implements Subscriber {
       response.end(status === 200 ? prometheusText(this.#metrics.read()) : '')
     })
     server.unref()
-    await once(server.listen(port, host), 'listening')
-    // A connection that cannot be accepted is no reason to end.
-    server.on('error', () => {})
+    await listen(server, { port, host })
     this.#server = server
     const address = server.address()
     return typeof address === 'object' && address !== null ? address.port : port

@@ -1,2 +1,2 @@
 """The Sandbridge kernel: runs cells, one at a time, and calls the bridge. Standard library only; CPython >= 3.10 and
-Pyodide. docs/protocol.md is the authority on every byte that crosses the channel."""
+Pyodide."""

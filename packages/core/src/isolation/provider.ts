@@ -77,7 +77,7 @@ export interface Sandbox {
   readonly durable?: Durable
 }
 
-/** Operations of a sandbox that can outlive its bridge: see docs/protocol.md, "Resuming". */
+/** Operations of a sandbox that can outlive its bridge. */
 export interface Durable {
   /** What an earlier bridge left; missing in a new sandbox. */
   readonly left: LeftBehind | undefined

@@ -2,10 +2,10 @@
 // hosts. It resolves names itself and dials the addresses that it has checked, so that DNS cannot be changed in
 // between.
 import { lookup as systemLookup, type LookupAddress, type LookupAllOptions } from 'node:dns'
-import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { listen } from '@sandbridge/core/util/net'
 import { shortName, visibleInline } from '@sandbridge/core/util/text'
 import { type AllowedDomains, bareHost } from './allowed-domains.ts'
 import { isPublicAddress } from './public-address.ts'
@@ -109,9 +109,7 @@ export async function startFilteringProxy(options: FilteringProxyOptions): Promi
   server.on('request', (request: IncomingMessage, response: ServerResponse) =>
     forward(request, response, refusal, dial),
   )
-  await once(server.listen(socketPath), 'listening')
-  // A broken connection affects only that connection.
-  server.on('error', () => {})
+  await listen(server, { path: socketPath })
   server.on('clientError', (_, socket) => socket.destroy())
   return {
     close() {

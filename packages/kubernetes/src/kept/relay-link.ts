@@ -1,5 +1,5 @@
-// The bridge's link to the first process of a kept sandbox (docs/protocol.md, "Resuming"). Continues over a new
-// connection where possible; both sides notice only the delay.
+// The bridge's link to the first process of a kept sandbox (sandbox_relay.py). Continues over a new connection where
+// possible; both sides notice only the delay.
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '@sandbridge/core/errors.ts'

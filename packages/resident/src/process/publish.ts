@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readOrdinaryText } from '@sandbridge/core/util/files'
 import { hostScope } from '@sandbridge/core/util/process'
-import { dial, listen } from '../connection.ts'
+import { dial, listenTo } from '../connection.ts'
 import {
   displace,
   holderOf,
@@ -48,7 +48,7 @@ export async function publish(
     fs.symlinkSync(hostScope(), host)
     fs.symlinkSync(String(process.pid), pidLink(own.home))
   }
-  await listen(server, own.socket, admit)
+  await listenTo(server, own.socket, admit)
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     if (rename(own.home, place.home)) {
       fs.rmSync(place.starting, { recursive: true, force: true })

@@ -1,10 +1,9 @@
 // Listens on loopback for the redirect with an authorization server's response, RFC 8252 section 7.3. Any program on
 // this machine and any web page can send a request there: one of another sign-in is ignored and not reported.
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Callback } from '@sandbridge/core/parts'
-import { isLoopbackUrl } from '@sandbridge/core/util/net'
+import { isLoopbackUrl, listen } from '@sandbridge/core/util/net'
 import { oneLine, plainText } from '@sandbridge/core/util/text'
 
 const MAX_SHOWN_CHARS = 300
@@ -45,7 +44,7 @@ export async function openCallback(registered: string | undefined, port: number)
   })
   // Browsers try every address of `localhost`.
   const host = address?.hostname === '[::1]' ? '::1' : '127.0.0.1'
-  const bind = (at: number): Promise<unknown> => once(server.listen(at, host), 'listening')
+  const bind = (at: number): Promise<void> => listen(server, { port: at, host })
   if (address?.port) {
     await bind(Number(address.port)).catch(() => {
       throw new PortTakenError(`port ${address.port}, which receives the response, is in use`)

@@ -1,4 +1,4 @@
-"""Frames: one JSON object per line. Encodes the kernel's, decodes the bridge's. docs/protocol.md is authoritative."""
+"""Frames: one JSON object per line. Encodes the kernel's, decodes the bridge's. frame_types.py has their fields."""
 
 from __future__ import annotations
 

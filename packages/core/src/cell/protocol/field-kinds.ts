@@ -3,25 +3,25 @@
 import { isRecord } from '../../util/json/json.ts'
 
 export interface Kind<T = unknown> {
-  /** As docs/protocol.md names it. */
+  /** For the reason why a value is refused. */
   doc: string
   /** As frame_types.py names it. */
   python: string
   /** Returns the value with its known fields. @throws Malformed that begins with `name` */
   read: (value: unknown, name: string) => T
   /** What an object, or each object of a list, consists of. */
-  inner?: { prefix: string; className: string; fields: Fields }
+  inner?: { className: string; fields: Fields }
 }
 
-/** By name, with a `?` behind that of a field that may be missing: the kind and its meaning. */
-export type Fields = Readonly<Record<string, readonly [kind: Kind, meaning: string]>>
+/** By name, with a `?` behind that of a field that may be missing. */
+export type Fields = Readonly<Record<string, Kind>>
 
 type NameOf<K> = K extends `${infer N}?` ? N : K
 type Flat<T> = { [K in keyof T]: T[K] }
 /** The object that has these fields. */
 export type ObjectOf<F extends Fields> = Flat<
-  { [K in keyof F as K extends `${string}?` ? never : K]: TypeOf<F[K][0]> } & {
-    [K in keyof F as K extends `${string}?` ? NameOf<K> : never]?: TypeOf<F[K][0]>
+  { [K in keyof F as K extends `${string}?` ? never : K]: TypeOf<F[K]> } & {
+    [K in keyof F as K extends `${string}?` ? NameOf<K> : never]?: TypeOf<F[K]>
   }
 >
 export type TypeOf<K> = K extends Kind<infer T> ? T : never
@@ -90,8 +90,7 @@ export function listOf<T>(item: Kind<T>, most = Infinity): Kind<T[]> {
     if (value.length > most) throw new Malformed(`${name}: more than ${most} items`)
     return value.map((one) => item.read(one, `${name}[]`))
   }
-  const inner = item.inner && { ...item.inner, prefix: '[].' }
-  return { doc, python: `list[${item.python}]`, read, ...(inner && { inner }) }
+  return { doc, python: `list[${item.python}]`, read, ...(item.inner && { inner: item.inner }) }
 }
 
 /** @param className its name in Python */
@@ -101,7 +100,7 @@ export function object<F extends Fields>(className: string, fields: F): Kind<Obj
     if (!isRecord(value)) throw new Malformed(`${name}: not an object`)
     return read(value, {}, `${name}.`)
   }
-  return { doc: 'object', python: className, read: readInner, inner: { prefix: '.', className, fields } }
+  return { doc: 'object', python: className, read: readInner, inner: { className, fields } }
 }
 
 /** An object of any keys, at most `most`. */
@@ -118,7 +117,7 @@ export function record(what: string, most: number): Kind<Record<string, unknown>
 
 /** Returns a function that copies these fields, checked, from one object into another. */
 export function readerOf<F extends Fields>(fields: F) {
-  const entries = Object.entries(fields).map(([key, [{ read }]]) => {
+  const entries = Object.entries(fields).map(([key, { read }]) => {
     return { name: key.replace('?', ''), isOptional: key.endsWith('?'), read }
   })
   return (from: Record<string, unknown>, into: Record<string, unknown>, prefix = ''): ObjectOf<F> => {

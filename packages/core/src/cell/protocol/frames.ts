@@ -1,5 +1,5 @@
-// Every frame between bridge and kernel, once. From these tables follow the types, the checks of what a kernel sends,
-// and what `npm run schema` writes: tables of docs/protocol.md, and the kernel's frame_types.py. Pure.
+// Every field of every frame between bridge and kernel, once. From these tables follow the types, the checks of what a
+// kernel sends, and the kernel's frame_types.py, which `npm run schema` writes. docs/protocol.md has the rules. Pure.
 import {
   ANY,
   BOOLEAN,
@@ -23,68 +23,62 @@ export const PROTOCOL_VERSION = 1
 export const MAX_FRAME_BYTES = 64 * 1024 * 1024
 
 const WORD = textOf(100)
+const CELL = integer(0)
 const CALL_ID = integer(1)
 // No real value has as many representations.
 const MIME_BUNDLE = record('MIME types', 100)
 
 const STREAM = oneOf('stdout', 'stderr')
 
-const cell = (meaning: string) => [integer(0), meaning] as const
-
 const CELL_ERROR = object('CellError', {
-  name: [TEXT, "the name of the exception's class"],
-  message: [TEXT, 'the exception as text'],
-  traceback: [TEXT, "the traceback, which shows the cell's own lines"],
-  'values?': [TEXT, 'values of the names on the line that failed, shortened'],
-  'hint?': [TEXT, 'what to do next'],
-  'search?': [TEXT, 'words to find tools that can do what the sandbox cannot'],
+  name: TEXT, // of the exception's class
+  message: TEXT,
+  traceback: TEXT, // shows the cell's own lines
+  'values?': TEXT, // of the names on the line that failed, shortened
+  'hint?': TEXT,
+  'search?': TEXT, // words to find tools that can do what the sandbox cannot
 })
 
 /** How a cell ended. */
 const OUTCOME = {
-  status: [oneOf('ok', 'error', 'interrupted'), 'how it ended'],
-  'value?': [MIME_BUNDLE, 'what the last expression showed, with at least `text/plain`'],
-  'error?': [CELL_ERROR, 'only with the status `error` or `interrupted`'],
+  status: oneOf('ok', 'error', 'interrupted'),
+  'value?': MIME_BUNDLE, // what the last expression showed, with at least `text/plain`
+  'error?': CELL_ERROR, // only with the status `error` or `interrupted`
 } as const satisfies Fields
 
 export const KERNEL_FRAMES = {
   ready: {
-    protocol: [integer(0), 'the protocol version'],
-    python: [WORD, 'the Python version'],
-    platform: [WORD, '`sys.platform`'],
+    protocol: integer(0),
+    python: WORD, // the Python version
+    platform: WORD, // `sys.platform`
   },
   output: {
-    cell: cell('the cell that printed it'),
-    stream: [STREAM, 'where the cell printed it'],
-    text: [TEXT, 'the text; bytes that are not UTF-8 are replaced by U+FFFD'],
+    cell: CELL,
+    stream: STREAM,
+    text: TEXT, // bytes that are not UTF-8 are replaced by U+FFFD
   },
   display: {
-    cell: cell('the cell that shows it'),
-    data: [MIME_BUNDLE, 'a MIME bundle: types, each with its content'],
-    'id?': [textOf(200), 'it replaces what the cell has displayed with the same id'],
+    cell: CELL,
+    data: MIME_BUNDLE,
+    'id?': textOf(200), // it replaces what the cell has displayed with the same id
   },
   clear: {
-    cell: cell('the cell that takes back its output and its displays'),
-    wait: [BOOLEAN, 'whether to do so when the cell shows more'],
+    cell: CELL,
+    wait: BOOLEAN, // whether to clear only when the cell shows more
   },
   call: {
-    id: [CALL_ID, 'the number of the call, which its `reply` repeats'],
-    cell: cell('the cell that calls'),
-    method: [WORD, 'one of [Methods](#methods)'],
-    params: [ANY, 'an object with the params of that method'],
+    id: CALL_ID,
+    cell: CELL,
+    method: WORD,
+    params: ANY, // an object, which the method checks
   },
-  cancel: { id: [CALL_ID, 'the number of the call'] },
-  progress: {
-    cell: cell('the cell that reports it'),
-    done: [NUMBER, 'how much is done'],
-    'total?': [NUMBER, 'how much there is to do'],
-    'message?': [TEXT, 'what the cell is doing'],
-  },
+  cancel: { id: CALL_ID },
+  progress: { cell: CELL, done: NUMBER, 'total?': NUMBER, 'message?': TEXT },
   done: {
-    cell: cell('the cell that is over'),
+    cell: CELL,
     ...OUTCOME,
-    'notes?': [listOf(TEXT, 100), 'for the reader, such as cancelled tasks; shown as `[kernel: …]`'],
-    'uninterrupted?': [BOOLEAN, 'true: no interrupt reached the cell, so its `status` counts'],
+    'notes?': listOf(TEXT, 100), // for the reader, such as cancelled tasks; shown as `[kernel: …]`
+    'uninterrupted?': BOOLEAN, // true: no interrupt reached the cell, so its `status` counts
   },
 } as const satisfies Record<string, Fields>
 
@@ -92,48 +86,45 @@ export const KERNEL_FRAMES = {
 export const NAMED_PARTS = { Stream: STREAM, Outcome: object('Outcome', OUTCOME) }
 
 const VISIBLE_SERVER = object('VisibleServer', {
-  name: [TEXT, "the server's name"],
-  alias: [TEXT, 'its name in Python: `mcp_<alias>`'],
-  'description?': [TEXT, 'what the server is for'],
-  'loaded?': [only(false), 'the cell knows of the server but cannot reach it: its call did not name it'],
+  name: TEXT,
+  alias: TEXT, // its name in Python: `mcp_<alias>`
+  'description?': TEXT,
+  'loaded?': only(false), // the cell knows of the server but cannot reach it: its call did not name it
 })
 
 const ABSENT_PACKAGE = object('AbsentPackage', {
-  name: [TEXT, 'the name of the package'],
-  reason: [TEXT, 'why it is missing, in one line without a period'],
+  name: TEXT,
+  reason: TEXT, // why it is missing, in one line without a period
 })
 
 const REPLY_ERROR = object('ReplyError', {
-  code: [TEXT, "the error's code ([Errors](errors.md))"],
-  message: [TEXT, 'what happened'],
-  'hint?': [TEXT, 'what to do next'],
-  'data?': [ANY, 'details, depending on the code'],
+  code: TEXT, // one of docs/errors.md
+  message: TEXT,
+  'hint?': TEXT,
+  'data?': ANY, // details, depending on the code
 })
 
 const LOST = oneOf('ended', 'exited', 'fresh', 'idle', 'reset')
 
 export const BRIDGE_FRAMES = {
   run: {
-    cell: cell('the number of the cell'),
-    code: [TEXT, 'the source'],
-    'servers?': [listOf(VISIBLE_SERVER), 'what this cell may reach; missing means "as in the run before"'],
-    'named?': [only(true), "the client named the cell's servers, so others may be missing"],
-    'lost?': [LOST, 'why earlier variables are gone: for hints'],
-    'missing?': [
-      listOf(ABSENT_PACKAGE),
-      'configured packages that the sandbox does not have, for the hint of an import',
-    ],
-    'json?': [only(true), 'requests values as `application/json` too, if they have that form and are not long'],
-    'compat?': [only(true), 'gives cells the forms of mcp-server-code-execution-mode ([migration](migration.md))'],
-    'language?': [oneOf('bash', 'javascript'), 'of `code`; missing means Python ([Other languages](#other-languages))'],
-    'projects?': [TEXT, 'the revision of the files in `/projects` that the bridge has'],
-    'checkpoint?': [only(true), 'requests `save_checkpoint` when the cell is over'],
-    'restore?': [TEXT, "the `data` of an earlier kernel's `save_checkpoint`, to restore before the cell runs"],
+    cell: CELL,
+    code: TEXT,
+    'servers?': listOf(VISIBLE_SERVER), // what this cell may reach; missing means "as in the run before"
+    'named?': only(true), // the client named the cell's servers, so others may be missing
+    'lost?': LOST, // why earlier variables are gone: for hints
+    'missing?': listOf(ABSENT_PACKAGE), // configured packages that the sandbox does not have, for the hint of an import
+    'json?': only(true), // requests values as `application/json` too, if they have that form and are not long
+    'compat?': only(true), // gives cells the forms of mcp-server-code-execution-mode
+    'language?': oneOf('bash', 'javascript'), // of `code`; missing means Python
+    'projects?': TEXT, // the revision of the files in `/projects` that the bridge has
+    'checkpoint?': only(true), // requests `save_checkpoint` when the cell is over
+    'restore?': TEXT, // the `data` of an earlier kernel's `save_checkpoint`, to restore before the cell runs
   },
   reply: {
-    id: [CALL_ID, 'the number of the call'],
-    'value?': [ANY, 'what the method returns'],
-    'error?': [REPLY_ERROR, 'why there is no value'],
+    id: CALL_ID, // of the call
+    'value?': ANY,
+    'error?': REPLY_ERROR,
   },
 } as const satisfies Record<string, Fields>
 

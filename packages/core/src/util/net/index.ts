@@ -1,3 +1,4 @@
 // What packages use of util/net.
 export { isHttpUrl, embeddedIpv4, isLoopback, isLoopbackUrl, reachesThisMachine } from './loopback.ts'
-export { fitsSocketAddress, listenForAnyUser, shortFolder } from './unix-socket.ts'
+export { listen } from './listen.ts'
+export { fitsSocketAddress, shortFolder } from './unix-socket.ts'

@@ -1,5 +1,4 @@
 // Common code for the Unix sockets that the bridge listens on.
-import type { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { hostId } from '../process/process-id.ts'
@@ -14,12 +13,4 @@ export function fitsSocketAddress(file: string): boolean {
 /** For sockets whose path would be too long. This user's alone, kept from sandboxes: its sockets act as the user. */
 export function shortFolder(): string {
   return path.join(tmpdir(), `sandbridge-run-${hostId()}`)
-}
-
-/** Listens for processes of any user: the file's folder keeps others out. @throws what node:net throws */
-export async function listenForAnyUser(server: Server, file: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ path: file, readableAll: true, writableAll: true }, resolve)
-  })
 }

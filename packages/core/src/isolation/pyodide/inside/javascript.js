@@ -1,5 +1,5 @@
 // Runs in the empty context: JavaScript cells, in QuickJS compiled to WebAssembly. Python drives it through a character
-// device; docs/protocol.md lists the commands. The script's value is a function. QuickJS interprets a cell's code,
+// device (sandbridge_kernel/javascript/). The script's value is a function. QuickJS interprets a cell's code,
 // which reaches only the functions of `host` below. These take and return numbers, texts and bytes only.
 'use strict'
 // oxlint-disable-next-line no-unused-expressions -- the function is the value of this script
