@@ -1,7 +1,7 @@
 // Composition root: creates every part of the bridge. Opening a bridge starts no process; each starts at its first use.
 import { BridgePage } from './bridge-page.ts'
 import { Cells } from './cells/cells.ts'
-import type { ConnectOptions } from './tenants/connect-servers.ts'
+import type { TenantsBridge } from './tenants/connect-servers.ts'
 import { attachObservers, loadTelemetry } from './observers.ts'
 import { OpenSessions } from './cells/open-sessions.ts'
 import type { Tenant } from './tenants/tenant.ts'
@@ -30,6 +30,7 @@ import { openStores } from '../keep/open-stores.ts'
 import type { TelemetryPart } from '../observe/telemetry-part.ts'
 import type { Stores } from '../keep/store.ts'
 import type { SignInPage } from '../upstream/oauth-part.ts'
+import { SharedUpstreams } from '../upstream/shared-upstreams.ts'
 import { loadSdk } from '../upstream/connection/sdk.ts'
 
 export class Bridge {
@@ -86,7 +87,7 @@ export class Bridge {
     for (const warning of settings.warnings) log.warning(warning)
     this.maskers = rest.maskers
     const page = () => this.page.open()
-    const startProgram: ConnectOptions['startProgram'] = async (program) => {
+    const startProgram: TenantsBridge['startProgram'] = async (program) => {
       const { provider } = await this.findProvider()
       // Checking the settings ensured that this provider can start programs.
       return provider.startProgram!(program, { memoryBytes: settings.memoryBytes })
@@ -114,8 +115,15 @@ export class Bridge {
     })
     const { users } = this
     const { context, ask, ownPort } = rest
-    const common = { settings, log, stores, events, questions, page, startProgram }
-    this.tenants = new Tenants({ common, users, context, ask, signInPage, ownPort })
+    const upstreams = new SharedUpstreams()
+    const configFiles = () => this.tenants.configFiles
+    const common = { settings, log, stores, events, questions, users, upstreams }
+    this.tenants = new Tenants({
+      bridge: { ...common, page, signInPage, startProgram, configFiles },
+      context,
+      ask,
+      ownPort,
+    })
     this.page = new BridgePage({ log, tenants: this.tenants, serve: servePage && (() => servePage(this)) })
     this.cells = new Cells({
       settings,
@@ -155,7 +163,7 @@ export class Bridge {
   /**
    * A client that has servers and rules of its own, for as long as it is connected. They are read at their first use.
    * @param log what concerns the client alone, such as mistakes in its config files
-   * @param more see `TenantOptions`
+   * @param more see `TenantOptions` and `TenantTies`
    */
   connect(context: ClientContext, log: Log, more?: OfClient): Tenant {
     return this.tenants.connect(context, log, more)

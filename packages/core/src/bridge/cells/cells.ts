@@ -80,10 +80,8 @@ export class Cells {
    * @throws BridgeError PROXY_SERVER_UNAVAILABLE for an unknown name in `servers`, and what Session.run throws
    */
   async run(session: Session, request: RunCellRequest): Promise<ShownResult> {
-    const { servers, forPerson = false } = request
     const cell = await this.#open(session, request)
-    const { tenant, set, scope, notes, masker, savedArtifacts } = cell
-    const { untrusted } = set.configured.discovered
+    const { tenant, set, notes, forPerson } = cell
     const ran = await this.#interruptible(cell, request, () => this.#runIn(cell))
     tenant.person.quota?.spendCell(ran.durationMs)
     // Notes of the bridge's own words, which no server has said.
@@ -113,17 +111,7 @@ export class Cells {
     ran.ownNotes = own
     // A command tells its user itself, after the last lines could not be written.
     if (!forPerson) for (const note of this.#news.ofRecord(session, this.#options.recordFailure())) notes.add(note)
-    return finishResult(ran, {
-      catalog: set.connected.catalog,
-      scope,
-      untrusted: servers ? [] : untrusted,
-      forPerson,
-      notes,
-      artifacts: savedArtifacts,
-      masker,
-      signal: request.signal,
-      outputs: session.outputs,
-    })
+    return finishResult(ran, cell, request)
   }
 
   /**

@@ -1,16 +1,14 @@
 // Turns a session's result into the one that the cell's reader gets. No other code changes a result after its session.
 import type { Catalog } from '../../calls/catalog/catalog.ts'
-import type { Artifact, CellError, CellResult } from '../../cell/cell-result.ts'
-import type { ServerDefinition } from '../../config/entries/server-definition.ts'
-import type { CellMasker } from '../../cell/masking-part.ts'
+import type { CellError, CellResult } from '../../cell/cell-result.ts'
 import type { Scope } from '../../calls/scope.ts'
 import { withTrustHint } from '../../calls/trust-hint.ts'
 import { joinParts } from '../../cell/render/parts.ts'
 import { type ShownResult, withParts } from '../../cell/render/render-result.ts'
-import type { OutputStore } from '../../cell/session/output-store.ts'
 import { stems } from '../../calls/catalog/search/tokenize.ts'
 import type { ToolDoc } from '../../calls/catalog/arguments/tool-doc.ts'
 import { withTimeout } from '../../util/async/wait.ts'
+import type { Cell, RunCellRequest } from './cell.ts'
 
 const MAX_TOOLS = 2
 const MAX_LOOKED_AT = 10
@@ -31,26 +29,15 @@ const FITTING = new Map([
   ['git', ['get read search list clone fetch', 'git repository repo']],
 ])
 
-interface Additions {
-  catalog: Catalog
-  scope: Scope
-  /** Untrusted servers that a hint may name; empty when the call named its servers. */
-  untrusted: readonly ServerDefinition[]
-  forPerson: boolean
-  notes: Iterable<string>
-  artifacts: Artifact[]
-  /** Undefined when masking is off. */
-  masker: CellMasker | undefined
-  signal: AbortSignal | undefined
-  outputs: OutputStore
-}
-
 /** Adds hints, notes and artifacts, masks personal data, and keeps the text as shown. Never rejects. */
 export async function finishResult(
   ran: CellResult,
-  { catalog, scope, untrusted, forPerson, notes, artifacts, masker, signal, outputs }: Additions,
+  { session, set, scope, forPerson, notes, savedArtifacts: artifacts, masker }: Cell,
+  { servers, signal }: RunCellRequest,
 ): Promise<ShownResult> {
-  const hinted = ran.error && (await withToolHint(ran.error, catalog, scope))
+  const hinted = ran.error && (await withToolHint(ran.error, set.connected.catalog, scope))
+  // A call that names its servers needs no others.
+  const untrusted = servers ? [] : set.configured.discovered.untrusted
   const error = hinted && withTrustHint(hinted, untrusted, forPerson)
   const whole: CellResult = {
     ...ran,
@@ -59,7 +46,7 @@ export async function finishResult(
     ...(artifacts.length > 0 && { artifacts }),
   }
   const result = withParts(masker ? await masker.result(whole, signal) : whole)
-  const outputUri = ran.cell === undefined ? undefined : outputs.keep(ran.cell, joinParts(result.parts))
+  const outputUri = ran.cell === undefined ? undefined : session.outputs.keep(ran.cell, joinParts(result.parts))
   return { ...result, ...(outputUri && { outputUri }) }
 }
 

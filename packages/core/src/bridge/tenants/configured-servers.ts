@@ -1,29 +1,14 @@
 // The configured servers in use. Applies a change of the config files to rules, upstreams and catalog, and logs it.
-import type { Catalog } from '../../calls/catalog/catalog.ts'
 import { definitionKey } from '../../calls/catalog/model/identity.ts'
 import { isSameDefinition } from '../../config/merge-definitions.ts'
 import type { DiscoveredServers, ServerDefinition, SkippedEntry } from '../../config/entries/server-definition.ts'
-import type { EventStream } from '../../observe/events/event-stream.ts'
 import { newId } from '../../observe/events/new-id.ts'
-import type { Log } from '../../util/log.ts'
 import type { Permissions } from '../../calls/permissions/permissions.ts'
-import type { Upstreams } from '../../upstream/upstream-set.ts'
+import type { ConnectedServers, TenantOptions } from './connect-servers.ts'
 
-export interface DefinitionSource {
-  /** Returns the current definitions if they may have changed since the last read, else undefined. */
-  readAgain(): Promise<DiscoveredServers | undefined>
-}
-
-interface ConfiguredServersOptions {
-  definitions: DefinitionSource
-  discovered: DiscoveredServers
-  events: EventStream
-  log: Log
+interface ConfiguredSet {
+  connected: ConnectedServers
   rules: Permissions
-  upstreams: Upstreams
-  catalog: Catalog
-  /** Receives the keys of definitions that were changed or removed. */
-  onGone: (servers: ReadonlySet<string>) => void
 }
 
 export class ConfiguredServers {
@@ -31,18 +16,25 @@ export class ConfiguredServers {
   discovered: DiscoveredServers
   /** Definitions that were read but are not in use yet. */
   #unused: DiscoveredServers | undefined
-  readonly #options: ConfiguredServersOptions
+  readonly #tenant: TenantOptions
+  readonly #set: ConfiguredSet
 
-  constructor(options: ConfiguredServersOptions) {
-    this.#options = options
-    this.discovered = options.discovered
+  constructor(tenant: TenantOptions, discovered: DiscoveredServers, set: ConfiguredSet) {
+    this.#tenant = tenant
+    this.#set = set
+    this.discovered = discovered
     this.#tellSkipped(this.discovered.skipped)
     this.#tellRenamed(this.discovered.found)
   }
 
+  get files(): string[] {
+    return this.discovered.files.map(({ file }) => file)
+  }
+
   /** Applies changes of the config files. @throws BridgeError CONFIG_INVALID while the rules contain a mistake */
   async refresh(): Promise<void> {
-    const { definitions, rules, upstreams, catalog, log, onGone } = this.#options
+    const { bridge, definitions, log, user } = this.#tenant
+    const { connected, rules } = this.#set
     const discovered = (this.#unused = (await definitions.readAgain()) ?? this.#unused)
     const isNew = discovered !== undefined && discovered !== this.discovered
     // Refresh rules before any new definition can be called. While the rules contain a mistake, no cell runs.
@@ -53,11 +45,11 @@ export class ConfiguredServers {
     const hasChanged = this.#emitChanges(discovered.servers)
     const gone = new Set(this.discovered.servers.map(definitionKey))
     for (const server of discovered.servers) gone.delete(definitionKey(server))
-    if (gone.size > 0) onGone(gone)
+    if (gone.size > 0) bridge.users.forgetServers(gone, user)
     this.discovered = discovered
     this.#tellSkipped(discovered.skipped.filter((entry) => !told.has(JSON.stringify(entry))))
-    upstreams.redefine(discovered.servers)
-    catalog.redefine(discovered.servers)
+    connected.upstreams.redefine(discovered.servers)
+    connected.catalog.redefine(discovered.servers)
     if (hasChanged) log.info('The server entries have changed', { servers: discovered.servers.length })
   }
 
@@ -73,7 +65,7 @@ export class ConfiguredServers {
     const removed = [...before.keys()].filter((name) => !names.has(name))
     const changed = now.filter(isOther).map(({ name }) => name)
     if (added.length + removed.length + changed.length === 0) return false
-    this.#options.events.emit({ type: 'config.changed', id: newId(), added, removed, changed })
+    this.#tenant.bridge.events.emit({ type: 'config.changed', id: newId(), added, removed, changed })
     return true
   }
 
@@ -81,7 +73,7 @@ export class ConfiguredServers {
     for (const { definition, name, isDouble } of found) {
       if (isDouble || name === definition.name) continue
       const { file } = definition.source
-      this.#options.log.warning('A server was renamed because its name is taken', {
+      this.#tenant.log.warning('A server was renamed because its name is taken', {
         file,
         name: definition.name,
         renamedTo: name,
@@ -92,7 +84,7 @@ export class ConfiguredServers {
   #tellSkipped(skipped: readonly SkippedEntry[]): void {
     // `sandbridge init` has written those that are this bridge: nothing is wrong with them.
     for (const { file, name, reason, kind } of skipped)
-      this.#options.log[kind === 'self' ? 'debug' : 'warning']('A server entry was skipped', {
+      this.#tenant.log[kind === 'self' ? 'debug' : 'warning']('A server entry was skipped', {
         file,
         name,
         reason,

@@ -8,7 +8,13 @@ import { SETTINGS_FILE } from '../../config/readers/own-places.ts'
 import type { ClientContext, Environment } from '../../config/settings/client-context.ts'
 import { expandTransport } from '../../config/entries/expand.ts'
 import { type AskInput, InputAnswers } from '../../config/entries/input-answers.ts'
-import type { RemoteServer, ServerDefinition, StdioServer } from '../../config/entries/server-definition.ts'
+import type {
+  DiscoveredServers,
+  RemoteServer,
+  ServerDefinition,
+  StdioServer,
+} from '../../config/entries/server-definition.ts'
+import { shellWord } from '../../config/secrets/command-line.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { startInputs } from '../../config/entries/start-inputs.ts'
@@ -20,56 +26,90 @@ import { mergedEnvironment } from '../../util/process/environment.ts'
 import type { Standing } from '../../config/rules/policy.ts'
 import type { Ability, Questions } from '../../calls/questions/questions.ts'
 import type { Stores } from '../../keep/store.ts'
-import { usersFolder } from '../../keep/user-folder.ts'
-import type { SignInPlace } from '../../upstream/oauth-part.ts'
+import { userFolder, usersFolder } from '../../keep/user-folder.ts'
+import type { SignInPage } from '../../upstream/oauth-part.ts'
 import { signInVault, tokenStoreIn } from '../../upstream/auth/sign-in-store.ts'
-import { UpstreamSet, type UpstreamJail, type Upstreams, type UpstreamsOptions } from '../../upstream/upstream-set.ts'
+import type { SharedUpstreams } from '../../upstream/shared-upstreams.ts'
+import { UpstreamSet, type UpstreamJail, type Upstreams } from '../../upstream/upstream-set.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { CLIENT_INFO } from '../../util/version.ts'
 import { SIGN_IN_MS } from '../../upstream/auth/own-credentials.ts'
 import { remote } from '../../upstream/remote-part.ts'
+import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
+import type { Users } from './users.ts'
 
-export interface ConnectOptions {
+/** The longest user name shown in a hint. */
+const MAX_NAME_CHARS = 200
+
+/** Which servers a tenant has. */
+interface TenantDefinitions {
+  /** What the files contain, read only if that may be something else than at the last time. */
+  latest(): Promise<DiscoveredServers>
+  /** The same if it may have changed since the last read, else undefined. */
+  readAgain(): Promise<DiscoveredServers | undefined>
+  /** The state of all files that decide which servers there are. */
+  readonly places: Record<string, string>
+  /** Variables for placeholders, which override those of the context. */
+  readonly env?: Readonly<Record<string, string>>
+  /** False while the tenant has only its parent's settings. */
+  readonly hasOwn?: boolean
+}
+
+/** What the tenants of a bridge have in common. */
+export interface TenantsBridge {
   settings: Settings
+  /** Where upstreams log that several tenants use. */
   log: Log
-  /** Where upstreams log that other tenants use, too. */
-  upstreamLog: Log
   stores: Stores
   events: EventStream
-  definitions: ServerDefinition[]
-  /** Asks the user for inputs of servers. Missing: the user cannot be asked. */
-  ask: AskInput | undefined
   questions: Questions
-  /** Folder for sign-ins. Missing: the bridge's own. */
-  folders?: Pick<Settings, 'stateDir'>
-  /** The user who owns the servers. Missing: they belong to the owner of the bridge, and all users share them. */
-  user?: string
+  users: Users
+  upstreams: SharedUpstreams
+  /** Returns the page where the user answers questions about calls. */
+  page: () => Promise<AnswerPage | undefined>
+  /** Missing: users sign in on this machine. */
+  signInPage: SignInPage | undefined
+  /** Starts a server in a pod, when servers run in pods. */
+  startProgram: NonNullable<UpstreamJail['startProgram']>
+  /** Config files of all tenants, which jailed servers never see. */
+  configFiles: () => string[]
+}
+
+export interface TenantOptions {
+  bridge: TenantsBridge
   /** Whose servers they are: their environment and folders. */
   context: ClientContext
-  /** Variables for placeholders, which override those of the context. */
-  env: () => Readonly<Record<string, string>>
-  signInPlace: SignInPlace
-  /** Upstreams that other sets use, too. */
-  shared: UpstreamsOptions['shared']
+  log: Log
+  /** Missing: the owner of the bridge, whose servers all users share. Clients of a resident are all of one user. */
+  user?: string
+  definitions: TenantDefinitions
+  /** Asks the user for inputs of servers. Missing: the user cannot be asked. */
+  ask?: AskInput | undefined
+}
+
+interface ServersOfSet {
+  definitions: ServerDefinition[]
+  /** The key of an upstream that other sets use, too. */
+  keyOf: (definition: ServerDefinition) => string | undefined
   /** What clients of these servers can be asked. */
   offered: ReadonlySet<Ability>
   /** Tells whether the rules let a tool be called. */
   standing: (tool: CatalogTool) => Standing
-  /** Starts a server in a pod, when servers run in pods. */
-  startProgram: NonNullable<UpstreamJail['startProgram']>
-  /** Config files of other clients, which jailed servers never see either. */
-  hiddenToo: () => string[]
   configFiles: () => string[]
 }
 
 export type ConnectedServers = ReturnType<typeof connectServers>
 
-export function connectServers(options: ConnectOptions) {
-  const { settings, context, log, events, definitions, questions, standing } = options
-  const { stateDir } = options.folders ?? settings
-  const inputs = new InputAnswers(options.ask)
+export function connectServers(
+  tenant: TenantOptions,
+  { definitions, keyOf, offered, standing, configFiles }: ServersOfSet,
+) {
+  const { bridge, context, log, user } = tenant
+  const { settings, events, questions } = bridge
+  const stateDir = userFolder(settings.stateDir, user)
+  const inputs = new InputAnswers(tenant.ask)
   const tokens = tokensFile(stateDir)
-  const store = options.stores.of(options.user)
+  const store = bridge.stores.of(user)
   const tokenStore = tokenStoreIn(store, signInVault(settings, log), log)
   const bookOf = (definition: ServerDefinition) => toolbookOf(store, definitionKey(definition), log)
   /** Where servers are jailed, and which files they never see. */
@@ -77,7 +117,7 @@ export function connectServers(options: ConnectOptions) {
     home: context.home,
     stateDir,
     image: settings.jailImage,
-    ...(settings.upstreams === 'pods' && { startProgram: options.startProgram }),
+    ...(settings.upstreams === 'pods' && { startProgram: bridge.startProgram }),
     // Files with secrets of servers, and files that decide what the bridge starts.
     hidden: () => [
       path.join(settings.stateDir, '.sandbridge'),
@@ -85,13 +125,13 @@ export function connectServers(options: ConnectOptions) {
       usersFolder(settings.stateDir),
       settings.cacheDir,
       shortFolder(),
-      ...options.configFiles(),
-      ...options.hiddenToo(),
+      ...configFiles(),
+      ...bridge.configFiles(),
     ],
   }
   /** Fills in the placeholders of a server's transport, just before it starts. @throws BridgeError CONFIG_INVALID */
   const resolveTransport = async (definition: ServerDefinition): Promise<StdioServer | RemoteServer> => {
-    const host = hostOf(options)
+    const host = hostOf(tenant)
     const transport = expandTransport(definition, { ...host, input: await inputs.forServer(definition, host.env) })
     if (transport.type === 'stdio' || transport.headersHelper === undefined) return transport
     // It runs beside the bridge, where no program of a server may run then.
@@ -105,16 +145,19 @@ export function connectServers(options: ConnectOptions) {
   const upstreams: Upstreams = new UpstreamSet({
     context,
     definitions,
-    log: options.upstreamLog,
+    log: bridge.log,
     events,
     clientInfo: CLIENT_INFO,
     allowSelf: settings.allowSelfServer,
     idleMs: settings.upstreamIdleMs,
     resolveTransport,
     tokenStore,
-    signInPlace: options.signInPlace,
-    requests: (callers) => questions.requests(callers, options.offered),
-    shared: options.shared,
+    signInPlace: {
+      page: bridge.signInPage,
+      loginOptions: user === undefined ? '' : ` --user ${shellWord(user, MAX_NAME_CHARS)}`,
+    },
+    requests: (callers) => questions.requests(callers, offered),
+    shared: { upstreams: bridge.upstreams, keyOf },
     jail: jailPlace,
     reached: {
       of: (definition) => bookOf(definition).value.reached,
@@ -136,10 +179,10 @@ export function connectServers(options: ConnectOptions) {
       return { ...(resources && { resources }), ...(prompts && { prompts }) }
     },
     state: (server) => upstreams.of(server).state,
-    startInputs: (definition) => startInputs(definition, { ...hostOf(options), tokensFile: tokens }),
+    startInputs: (definition) => startInputs(definition, { ...hostOf(tenant), tokensFile: tokens }),
     store,
     abilities: () => {
-      const abilities = [...options.offered].toSorted()
+      const abilities = [...offered].toSorted()
       return abilities.map((ability) => ability.split('/')[0]).join('-')
     },
     standing,
@@ -154,9 +197,9 @@ export function connectServers(options: ConnectOptions) {
 }
 
 /** Returns the values that placeholders of definitions refer to. */
-function hostOf({ env, context }: ConnectOptions): { env: Environment; home: string; workspaceFolder: string } {
-  const { home, cwd } = context
-  return { env: mergedEnvironment<string | undefined>([context.env, env()]), home, workspaceFolder: cwd }
+function hostOf({ definitions, context }: TenantOptions): { env: Environment; home: string; workspaceFolder: string } {
+  const { env, home, cwd } = context
+  return { env: mergedEnvironment<string | undefined>([env, definitions.env ?? {}]), home, workspaceFolder: cwd }
 }
 
 /**

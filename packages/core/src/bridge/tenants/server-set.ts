@@ -1,21 +1,18 @@
 // The servers of one tenant, with their catalog and rules.
 import type { PermissionFiles } from '../../config/permission-files.ts'
-import type { DiscoveredServers } from '../../config/entries/server-definition.ts'
+import type { DiscoveredServers, ServerDefinition } from '../../config/entries/server-definition.ts'
 import type { Policy } from '../../config/rules/policy.ts'
-import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
 import { Permissions } from '../../calls/permissions/permissions.ts'
-import { ConfiguredServers, type DefinitionSource } from './configured-servers.ts'
-import { type ConnectedServers, type ConnectOptions, connectServers } from './connect-servers.ts'
+import type { Ability } from '../../calls/questions/questions.ts'
+import { ConfiguredServers } from './configured-servers.ts'
+import { type ConnectedServers, connectServers, type TenantOptions } from './connect-servers.ts'
 
-export interface ServerSetOptions extends Omit<ConnectOptions, 'definitions' | 'standing' | 'configFiles'> {
-  definitions: DefinitionSource
+interface ServerSetOptions {
   discovered: DiscoveredServers
   files: PermissionFiles
   policy: Policy | undefined
-  /** Returns the page where the user answers questions about calls. */
-  page: () => Promise<AnswerPage | undefined>
-  /** Receives the keys of definitions that were changed or removed, and the user who owns the servers. */
-  onGone: (servers: ReadonlySet<string>, user: string | undefined) => void
+  keyOf: (definition: ServerDefinition) => string | undefined
+  offered: ReadonlySet<Ability>
 }
 
 export class ServerSet {
@@ -23,27 +20,19 @@ export class ServerSet {
   readonly rules: Permissions
   readonly configured: ConfiguredServers
 
-  constructor({ definitions, discovered, files, policy, page, onGone, ...options }: ServerSetOptions) {
-    const { settings, log, events, user, stores } = options
-    this.connected = connectServers({
-      ...options,
+  constructor(tenant: TenantOptions, { discovered, files, policy, keyOf, offered }: ServerSetOptions) {
+    const { settings, page, stores } = tenant.bridge
+    this.connected = connectServers(tenant, {
       definitions: discovered.servers,
+      keyOf,
+      offered,
       standing: (tool) => this.rules.standing(tool),
-      configFiles: () => this.configured.discovered.files.map(({ file }) => file),
+      configFiles: () => this.configured.files,
     })
     const { upstreams, catalog } = this.connected
-    const parts = { settings, log, events, upstreams, catalog }
-    this.rules = new Permissions(
-      { ...parts, files, page, hours: stores.of(user).document('hourly-calls.json') },
-      policy,
-    )
-    this.configured = new ConfiguredServers({
-      ...parts,
-      definitions,
-      discovered,
-      rules: this.rules,
-      onGone: (servers) => onGone(servers, user),
-    })
+    const hours = stores.of(tenant.user).document('hourly-calls.json')
+    this.rules = new Permissions({ settings, upstreams, catalog, files, page, hours }, policy)
+    this.configured = new ConfiguredServers(tenant, discovered, this)
   }
 
   async close(): Promise<void> {

@@ -8,68 +8,47 @@ import { serversBehind } from '../../calls/servers-behind.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { passedEnvironment } from '../../config/entries/passed-variables.ts'
 import { missingInputs } from '../../config/entries/input-answers.ts'
-import type { DiscoveredServers, ServerDefinition } from '../../config/entries/server-definition.ts'
+import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { isAbsolutePlace, namesFolder, startInputs } from '../../config/entries/start-inputs.ts'
 import { PermissionFiles } from '../../config/permission-files.ts'
-import type { SharedUpstreams } from '../../upstream/shared-upstreams.ts'
 import type { Log } from '../../util/log.ts'
 import { sortedJson } from '../../util/json/json.ts'
-import type { DefinitionSource } from './configured-servers.ts'
 import { type Behind, keepBehind, listsDirectly } from './kept-behind.ts'
-import type { ConnectedServers } from './connect-servers.ts'
-import type { Learned } from '../../calls/learned-part.ts'
-import type { Settings } from '../../config/settings/settings.ts'
-import { ServerSet, type ServerSetOptions } from './server-set.ts'
+import type { ConnectedServers, TenantOptions } from './connect-servers.ts'
+import { ServerSet } from './server-set.ts'
 import type { UserParts } from './users.ts'
 
-/** Which servers a tenant has. */
-interface TenantDefinitions extends DefinitionSource {
-  /** What the files contain, read only if that may be something else than at the last time. */
-  latest(): Promise<DiscoveredServers>
-  /** The state of all files that decide which servers there are. */
-  readonly places: Record<string, string>
-  /** Variables that override those of the context. */
-  readonly env?: Readonly<Record<string, string>>
-  /** False while the tenant has only its parent's settings. */
-  readonly hasOwn?: boolean
-}
-
-export interface TenantOptions extends Omit<
-  ServerSetOptions,
-  'definitions' | 'discovered' | 'files' | 'policy' | 'shared' | 'offered' | 'env'
-> {
-  /** What its user keeps. Clients of a resident are all of one user. */
-  person: UserParts
-  definitions: TenantDefinitions
-  sharedUpstreams: SharedUpstreams
+/** What ties a tenant to others. */
+export interface TenantTies {
   /** Whose servers it uses while it has nothing of its own. */
   parent?: Tenant | undefined
   /** The text about the servers is kept for the next start, and depends on these places. */
   onBehindKept?: ((text: string, places: Record<string, string>) => void) | undefined
-  onClose: (tenant: Tenant) => Promise<void>
+  onClose: () => Promise<void>
   /** Called when nothing uses the definitions any more. */
   onClosed?: () => void
 }
 
 export class Tenant {
+  /** What its user keeps. */
+  readonly person: UserParts
+  opened: ServerSet | undefined
   readonly #options: TenantOptions
+  readonly #ties: TenantTies
   readonly #offered = new Set<Ability>()
   #opening: Promise<ServerSet | void> = Promise.resolve()
-  opened: ServerSet | undefined
   #isWarm = false
   #isClosed = false
 
-  constructor(options: TenantOptions) {
+  constructor(options: TenantOptions, ties: TenantTies) {
     this.#options = options
+    this.#ties = ties
+    this.person = options.bridge.users.of(options.user)
   }
 
   /** Undefined for the owner of the bridge. */
   get user(): string | undefined {
     return this.#options.user
-  }
-
-  get person(): UserParts {
-    return this.#options.person
   }
 
   get log(): Log {
@@ -83,7 +62,7 @@ export class Tenant {
   /** What its clients can be asked. Counts for servers that start from now on. */
   clientOffers(abilities: Iterable<Ability>): void {
     for (const ability of abilities) this.#offered.add(ability)
-    this.#options.parent?.clientOffers(abilities)
+    this.#ties.parent?.clientOffers(abilities)
   }
 
   /**
@@ -92,7 +71,7 @@ export class Tenant {
    * @throws BridgeError CONFIG_INVALID while the rules contain a mistake: no code of the tenant runs
    */
   async now(alone = false): Promise<ServerSet> {
-    const parent = await this.#options.parent?.now()
+    const parent = await this.#ties.parent?.now()
     if (this.opened === undefined) {
       // One by one: two cells that come together must not open two sets; the next attempt may succeed.
       const opening = this.#opening.then(() => this.opened ?? this.#openOr(alone ? undefined : parent))
@@ -104,23 +83,14 @@ export class Tenant {
   }
 
   async #openOr(parent: ServerSet | undefined): Promise<ServerSet> {
-    const { sharedUpstreams, definitions, person: _, parent: __, ...options } = this.#options
-    const { settings, context, log, stores } = options
+    const { bridge, definitions, context, log } = this.#options
     const discovered = await definitions.latest()
     if (parent && definitions.hasOwn === false) return parent
-    const files = new PermissionFiles(settings, context.cwd, (message) => log.warning(message))
+    const files = new PermissionFiles(bridge.settings, context.cwd, (message) => log.warning(message))
     const policy = await files.read(discovered.found)
-    const set = new ServerSet({
-      ...options,
-      definitions,
-      discovered,
-      files,
-      policy,
-      env: () => definitions.env ?? {},
-      offered: this.#offered,
-      shared: { upstreams: sharedUpstreams, keyOf: (definition) => this.#keyOf(definition) },
-    })
-    if (stores.isShared) await set.connected.catalog.ready()
+    const keyOf = (definition: ServerDefinition) => this.#keyOf(definition)
+    const set = new ServerSet(this.#options, { discovered, files, policy, keyOf, offered: this.#offered })
+    if (bridge.stores.isShared) await set.connected.catalog.ready()
     if (this.#isClosed) await set.close()
     else this.opened = set
     return set
@@ -128,34 +98,33 @@ export class Tenant {
 
   /** Loads what a first call needs. @throws BridgeError CONFIG_INVALID, as the first cell also does */
   async warmUp(): Promise<void> {
-    const { settings, person, log } = this.#options
+    const { bridge, log } = this.#options
     this.#isWarm = true
     const { connected, rules } = await this.now()
-    await Promise.all([connected.catalog.readAhead(), person.learned?.ready()])
+    await Promise.all([connected.catalog.readAhead(), this.person.learned?.ready()])
     this.#keepBehind()
-    if (settings.load !== 'explicit') connected.catalog.indexAhead()
+    if (bridge.settings.load !== 'explicit') connected.catalog.indexAhead()
     for (const { message } of rules.unmatched()) log.warning(message)
   }
 
   /** What a client's instructions say of its servers; empty while the files contain a mistake. Starts nothing. */
   async behind(): Promise<Behind> {
-    const { settings, person } = this.#options
     try {
       const { connected } = await this.now()
-      await person.learned?.ready()
-      return behindOf(connected, person.learned, settings.load)
+      await this.person.learned?.ready()
+      return this.#behindOf(connected)
     } catch {
       return { text: '', hasDirect: false }
     }
   }
 
   async capabilitySummary(): Promise<string> {
-    const { settings, person } = this.#options
+    const { settings } = this.#options.bridge
     const { catalog } = (await this.now()).connected
     const scope = scopeFor(catalog, undefined, settings.load)
     return capabilitySummary({
       servers: summarisedServers(catalog, scope),
-      savedTools: (await person.state.saved?.lines()) ?? [],
+      savedTools: (await this.person.state.saved?.lines()) ?? [],
       facts: settings,
       unloaded: scope.unloaded,
     })
@@ -163,19 +132,23 @@ export class Tenant {
 
   /** Keeps the text about the servers for the next start in this place. */
   #keepBehind(): void {
-    const { settings, context, person, definitions, onBehindKept, parent } = this.#options
-    if (!this.#isWarm || !this.opened || parent) return
-    const behind = behindOf(this.opened.connected, person.learned, settings.load)
-    onBehindKept?.(behind.text, keepBehind(settings, context, behind, definitions.places))
+    const { bridge, context, definitions } = this.#options
+    if (!this.#isWarm || !this.opened || this.#ties.parent) return
+    const behind = this.#behindOf(this.opened.connected)
+    this.#ties.onBehindKept?.(behind.text, keepBehind(bridge.settings, context, behind, definitions.places))
+  }
+
+  #behindOf({ catalog, upstreams }: ConnectedServers): Behind {
+    const text = serversBehind(catalog, this.person.learned, this.#options.bridge.settings.load)
+    return { text, hasDirect: listsDirectly(upstreams.definitions) }
   }
 
   /** How the tenant uses each of its servers; empty until they are read. */
   sharing(): { server: string; state: string; clients: number; process?: number; reason?: string }[] {
     const { upstreams } = this.opened?.connected ?? {}
-    const { sharedUpstreams } = this.#options
     return (upstreams?.definitions ?? []).map((definition) => {
       const key = this.#keyOf(definition)
-      const found = key === undefined ? undefined : sharedUpstreams.find(key)
+      const found = key === undefined ? undefined : this.#options.bridge.upstreams.find(key)
       const reason = whyOwn(definition)
       return {
         server: definition.name,
@@ -217,10 +190,10 @@ export class Tenant {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#keepBehind()
-    await this.#options.onClose(this)
+    await this.#ties.onClose()
     await this.#opening
     await this.opened?.close()
-    this.#options.onClosed?.()
+    this.#ties.onClosed?.()
   }
 }
 
@@ -237,12 +210,4 @@ function whyOwn(definition: ServerDefinition): string | undefined {
   if (namesFolder(definition)) return 'its entry names the folder of its client, or has a path that is relative to it'
   if (!isOfFolder(definition)) return undefined
   return 'it starts in the folder of its client; "cwd" or "shared": true in its entry makes it one for all folders'
-}
-
-function behindOf(
-  { catalog, upstreams }: ConnectedServers,
-  learned: Learned | undefined,
-  load: Settings['load'],
-): Behind {
-  return { text: serversBehind(catalog, learned, load), hasDirect: listsDirectly(upstreams.definitions) }
 }
