@@ -22,6 +22,8 @@ import { request as send, requestOptions, type Revision } from './revision.ts'
 /** Of a page of a list, where the server's definition sets no limit: well below that of a cell. */
 const LIST_TIMEOUT_MS = 15_000
 const PING_TIMEOUT_MS = 10_000
+/** Of a ping after a call without an answer. */
+const ANSWER_WITHIN_MS = 2_000
 
 export interface ConnectionParts {
   client: Client
@@ -43,6 +45,9 @@ export class Connection {
   readonly #failures = new WeakMap<object, Failure>()
   #sessionLost = false
   #sessionCheck: Promise<unknown> | undefined
+  /** The server left a call unanswered, and has not answered a ping since. */
+  isDoubted = false
+  #pinged: Promise<boolean> | undefined
   #openCount = 0
   #onIdle: (() => void) | undefined
 
@@ -196,14 +201,29 @@ export class Connection {
     await this.#guard('a ping', undefined, () => send(this.#client, 'ping', {}, requestOptions(PING_TIMEOUT_MS)))
   }
 
-  /** Whether the server answers anything within this time, be it with an error. Never rejects. */
-  async answers(withinMs: number): Promise<boolean> {
+  /** After a call without an answer: whether the server answers anything. Callers share a ping. Never rejects. */
+  answers(withinMs = ANSWER_WITHIN_MS): Promise<boolean> {
+    this.isDoubted = true
+    this.#pinged ??= this.#responds(withinMs).then((doesAnswer) => {
+      this.#pinged = undefined
+      this.isDoubted = !doesAnswer
+      return doesAnswer
+    })
+    return this.#pinged
+  }
+
+  async #responds(withinMs: number): Promise<boolean> {
     try {
       await send(this.#client, this.#revision.anyMethod, {}, requestOptions(withinMs))
       return true
     } catch (error) {
       return !isTimeout(error)
     }
+  }
+
+  /** Whether the server left its last such ping unanswered. Never rejects. */
+  async isDeaf(): Promise<boolean> {
+    return this.isDoubted && !(await this.#pinged)
   }
 
   /** Asks for the server's messages. Never rejects. @param onError told of what was refused later */

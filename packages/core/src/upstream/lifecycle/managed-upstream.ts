@@ -1,7 +1,18 @@
-// One upstream over its whole life: started on first use, shared, stopped when idle, restarted after it exited.
+// One upstream over its whole life, which all uses share. `close` ends it for good, in any state:
+//
+//       ┌───────── idle timeout, stop(), unknown session, unanswered ping ─────────┐
+//       ▼                                                                          │
+//  not-started ──use──▶ starting ──package manager──▶ installing ──connected──▶ running
+//                        ▲  │ └─────────────────connected────────────────────────▶ │
+//                       use │                             │                        │
+//                        │  └───error──▶ failed ◀──error──┘                        │
+//                        └────────────────┘  ▲                                     │
+//                                            └─────────────── exit ────────────────┘
 import { Turns } from '../../util/async/turns.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
-import { BridgeError, type ErrorCode, shuttingDown } from '../../errors.ts'
+import { BridgeError, type ErrorCode, messageOf, shuttingDown } from '../../errors.ts'
+import type { Events } from '../../observe/events/event.ts'
+import { newId } from '../../observe/events/new-id.ts'
 import { untilAborted } from '../../util/async/wait.ts'
 import { type Abortable, signalOf } from '../../util/async/cancellation.ts'
 import { callerOf } from './callers.ts'
@@ -9,12 +20,10 @@ import { Circuit } from './circuit.ts'
 import type { Connection } from '../connection/connection.ts'
 import { StartFailedError, unexpectedExit, UNSURE } from '../failures/failures.ts'
 import type { Circumstances } from '../failures/circumstances.ts'
-import { IdleWatch, Silence } from './idle-watch.ts'
 import { openUpstream } from './open-upstream.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
 import type { SkippedTool, CallOptions, ServerStart, ToolChanges, UpstreamState, UpstreamTool } from '../upstream.ts'
 import { ServerReports } from './server-reports.ts'
-import { startErrorOf } from './told-states.ts'
 import type { UpstreamPlace } from './upstream-place.ts'
 
 /** A call that its caller gives up sooner says nothing about the server. */
@@ -23,10 +32,11 @@ const SILENT_AFTER_MS = 1_000
 const GIVEN_UP = new Set<string>(['CANCELLED', 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNREACHABLE'] satisfies ErrorCode[])
 /** Changes come in bursts: they are reported this long after the first. */
 const OFFERINGS_DELAY_MS = 200
-
+/** How long a remote connection may be idle before the bridge pings it. */
+const PING_AFTER_MS = 5 * 60_000
 const DEAF = 'It does not answer a ping either. Its next use restarts it'
 
-/** What the sets of servers that use an upstream hear from it. */
+/** What an upstream tells the sets of servers that use it. */
 export interface UpstreamSubscriber {
   onTools: (tools: UpstreamTool[]) => void
   /** The server says that its resources or prompts have changed. */
@@ -43,6 +53,11 @@ interface ToolUse {
   onProgress: CallOptions['onProgress']
 }
 
+type Life =
+  | { state: 'not-started' | 'failed' }
+  | { state: 'starting' | 'installing'; connecting: Promise<Connection> }
+  | { state: 'running'; connection: Connection }
+
 export class ManagedUpstream {
   readonly definition: ServerDefinition
   readonly #place: UpstreamPlace
@@ -52,26 +67,32 @@ export class ManagedUpstream {
   readonly reports: ServerReports
   readonly #circuit: Circuit
   readonly #tools: ToolCache
-  readonly #silence: Silence
-  readonly #idleness: IdleWatch
   readonly #shutdown = new AbortController()
-  #connection: Connection | undefined
+  #life: Life = { state: 'not-started' }
+  /** When that began. */
+  #since = 0
+  /** Event id of the latest start. */
+  #startId = ''
   /** Of its calls, where only a few may be open at once. */
   readonly turns: Turns | undefined
-  /** Connections whose session the server no longer knows, with requests in flight. */
-  readonly #retired = new Set<Connection>()
-  /** Clean-up of processes that have exited. */
-  readonly #ending = new Set<Promise<void>>()
-  #starting: Promise<Connection> | undefined
-  #closing: Promise<void> | undefined
-  #failed = false
+  /** Connections that are over and not closed yet. */
+  readonly #closings = new Set<Promise<void>>()
+  /** Of those, the ones whose session the server no longer knows, with requests in flight. */
+  #retiredCount = 0
+  #closed: Promise<void> | undefined
   instructions: string | undefined
   /** Entries of its last list that no cell can call. */
   skippedTools: readonly SkippedTool[] = []
+  lastStart: ServerStart | undefined
+  /** When it was last used, by the clock of its place. */
+  lastUsed = 0
+  /** Uses, also those that wait for its start. */
+  #useCount = 0
+  #onUnused: (() => void) | undefined
+  #idleTimer: NodeJS.Timeout | undefined
   /** Requests that were sent and not answered. */
   #sentCount = 0
   #offeringsTimer: NodeJS.Timeout | undefined
-  lastStart: ServerStart | undefined
 
   /** @param makeRoom called before a process is started; may wait until another one has stopped. @throws BridgeError */
   constructor(
@@ -86,14 +107,6 @@ export class ManagedUpstream {
     this.#makeRoom = makeRoom
     this.turns = definition.atOnce === undefined ? undefined : new Turns(definition.atOnce)
     this.reports = new ServerReports(definition, place)
-    this.#silence = new Silence(place.pingTimeoutMs)
-    this.#idleness = new IdleWatch(place, this.isProcess, {
-      onIdle: () => {
-        this.reports.log('info', 'An idle server was stopped')
-        void this.stop()
-      },
-      onGone: (connection) => void this.#drop(connection),
-    })
     this.#circuit = new Circuit({ server: definition.name, now: place.now, random: place.random })
     this.#tools = new ToolCache({
       onList: (list) => {
@@ -106,9 +119,11 @@ export class ManagedUpstream {
   }
 
   get state(): UpstreamState {
-    if (this.#connection) return 'running'
-    if (this.#starting) return this.reports.installs.isInstalling ? 'installing' : 'starting'
-    return this.#failed ? 'failed' : 'not-started'
+    return this.#life.state
+  }
+
+  get #connection(): Connection | undefined {
+    return this.#life.state === 'running' ? this.#life.connection : undefined
   }
 
   get isProcess(): boolean {
@@ -116,21 +131,16 @@ export class ManagedUpstream {
   }
 
   get isIdle(): boolean {
-    return !this.#idleness.isInUse && this.#connection !== undefined
-  }
-
-  /** By the clock of its place. */
-  get lastUsed(): number {
-    return this.#idleness.lastUsed
+    return this.#useCount === 0 && this.state === 'running'
   }
 
   /** Why the server left a call unanswered that was just given up; undefined when it answers a ping. */
   async whyUnanswered(): Promise<string | undefined> {
     const { name } = this.definition
-    const { text } = this.reports.installs
-    if (text !== undefined) return `Server '${name}' ${text}. That goes on: call it again later.`
+    const { installation } = this.reports
+    if (installation !== undefined) return `Server '${name}' ${installation}. That goes on: call it again later.`
     if (this.#tools.isReading) return `Server '${name}' has not answered the listing of its tools.`
-    return (await this.#silence.isDeaf()) ? `Server '${name}' did not answer. ${DEAF}.` : undefined
+    return (await this.#connection?.isDeaf()) ? `Server '${name}' did not answer. ${DEAF}.` : undefined
   }
 
   /** What the server has said, since its start, of changes of its tools. */
@@ -142,7 +152,7 @@ export class ManagedUpstream {
   /** Concurrent callers share one listing, which none can cancel. @param again asks the server in any case */
   async listTools(signal?: AbortSignal, again = false): Promise<UpstreamTool[]> {
     const known = again ? undefined : this.#connection && this.#tools.known(this.#connection)
-    if (known) this.#idleness.touch(this.#connection)
+    if (known) this.#touch()
     const list = known ?? (await this.use(signal, (on) => this.#orCancelled(this.#tools.list(on, again), signal)))
     return list.tools
   }
@@ -154,25 +164,21 @@ export class ManagedUpstream {
 
   /** Closes it when its open calls have ended, and those that wait for its start: its definition has changed. */
   async retire(): Promise<void> {
-    await this.#idleness.unused()
+    if (this.#useCount > 0) await new Promise<void>((resolve) => (this.#onUnused = resolve))
     await this.#connection?.idle()
     await this.close()
   }
 
   /** Stops it permanently. Idempotent; never rejects. */
   close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
+    this.#closed ??= this.#close()
+    return this.#closed
   }
 
   async #close(): Promise<void> {
     this.#shutdown.abort(new Error('the bridge is shutting down'))
-    await Promise.allSettled([
-      this.stop(),
-      this.#starting,
-      ...this.#ending,
-      ...[...this.#retired].map((retired) => retired.close()),
-    ])
+    if ('connecting' in this.#life) await this.#life.connecting.catch(() => {})
+    await Promise.all([this.stop(), ...this.#closings])
   }
 
   /**
@@ -187,15 +193,15 @@ export class ManagedUpstream {
     const leave = this.#circuit.enter()
     const leaveCallers = this.reports.callers.enter(callerOf(signal))
     const { onProgress } = call ?? {}
-    const unhear = !this.#connection && onProgress && this.reports.installs.listen(onProgress)
+    if (onProgress && this.state !== 'running') this.reports.installListeners.add(onProgress)
     const limitMs = call && this.definition.callTimeoutMs
     let mayGoOn = false
-    this.#idleness.enter()
+    this.#useCount += 1
     if (call) this.#tools.hurry()
     try {
       for (let attempt = 1; ; attempt += 1) {
         let connection = this.#connection ?? (await this.#connect(signal))
-        if (this.#silence.doubts(connection)) connection = await this.#renewed(connection, signal)
+        if (connection.isDoubted) connection = await this.#renewed(connection, signal)
         const since = this.#circuit.generation
         const sentAt = this.#place.now()
         this.#sentCount += 1
@@ -206,7 +212,7 @@ export class ManagedUpstream {
           this.#circuit.succeeded(since)
           return result
         } catch (error) {
-          if (this.#isUnanswered(error, sentAt)) void this.#silence.ask(connection)
+          if (this.#isUnanswered(error, sentAt)) void this.#answers(connection)
           const failure = connection.failureOf(error)
           if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
           const session = failure?.session && (await connection.sessionAfter(failure))
@@ -224,8 +230,10 @@ export class ManagedUpstream {
     } finally {
       leave()
       leaveCallers(mayGoOn)
-      if (unhear) unhear()
-      this.#idleness.leave(this.#connection)
+      if (onProgress) this.reports.installListeners.delete(onProgress)
+      this.#useCount -= 1
+      this.#touch()
+      if (this.#useCount === 0) this.#onUnused?.()
     }
   }
 
@@ -244,8 +252,8 @@ export class ManagedUpstream {
       if (!limit.signal.aborted || given?.aborted) throw error
       const text = `Server '${name}' did not answer the call of '${tool}' within ${limitMs / 1000} s${UNSURE}`
       const said = words()
-      const isDeaf = !(await this.#orCancelled(this.#silence.ask(connection), given))
-      const full = isDeaf ? `${text}. ${DEAF}` : text
+      const doesAnswer = await this.#orCancelled(this.#answers(connection), given)
+      const full = doesAnswer ? text : `${text}. ${DEAF}`
       throw new BridgeError('UPSTREAM_TIMEOUT', said === '' ? full : `${full}.${said}`)
     } finally {
       limit.end()
@@ -258,9 +266,13 @@ export class ManagedUpstream {
     return error.code === 'CANCELLED' && this.#place.now() - sentAt >= SILENT_AFTER_MS
   }
 
+  #answers(connection: Connection): Promise<boolean> {
+    return connection.answers(this.#place.pingTimeoutMs)
+  }
+
   /** Restarts a server that left a call and a ping unanswered, unless other callers still wait for it. */
   async #renewed(connection: Connection, signal: Abortable | undefined): Promise<Connection> {
-    const doesAnswer = await this.#orCancelled(this.#silence.ask(connection), signal)
+    const doesAnswer = await this.#orCancelled(this.#answers(connection), signal)
     if (!doesAnswer && this.#connection === connection && this.#sentCount === 0) {
       this.reports.log('warning', 'A server answers neither calls nor a ping; it is restarted')
       const text = `Server '${this.definition.name}' answered neither calls nor a ping, and was restarted`
@@ -280,8 +292,10 @@ export class ManagedUpstream {
         userHint: 'Read its config file, and run `sandbridge trust` in the project.',
       })
     }
-    this.#starting ??= this.#start().finally(() => (this.#starting = undefined))
-    return this.#orCancelled(this.#starting, signal)
+    if (this.#life.state === 'running') return this.#life.connection
+    const connecting = 'connecting' in this.#life ? this.#life.connecting : this.#start()
+    if (!('connecting' in this.#life)) this.#become({ state: 'starting', connecting })
+    return this.#orCancelled(connecting, signal)
   }
 
   /** Waits for work that others wait for, too: an abort ends the waiting, not the work. */
@@ -291,30 +305,27 @@ export class ManagedUpstream {
 
   async #start(): Promise<Connection> {
     const since = this.#circuit.generation
-    this.reports.states.starting()
     try {
       if (this.isProcess) await this.#makeRoom(this)
       const connection = await this.#open()
       this.#circuit.succeeded(since)
-      this.#failed = false
-      this.#connection = connection
-      this.lastStart = { at: Date.now(), tookMs: this.reports.states.stateMs }
+      this.lastStart = { at: Date.now(), tookMs: performance.now() - this.#since }
       // A server that lost its session may still be working on earlier requests.
-      if (this.#retired.size === 0) this.reports.callers.opened({ asksWithinCalls: connection.era === 'modern' })
+      if (this.#retiredCount === 0) this.reports.callers.opened({ asksWithinCalls: connection.era === 'modern' })
       this.instructions = connection.instructions || undefined
       this.reports.log('info', 'A server was started', { era: connection.era })
-      this.reports.states.changed('running', { protocolVersion: connection.protocolVersion })
+      this.#become({ state: 'running', connection }, { protocolVersion: connection.protocolVersion })
       return connection
-    } catch (error) {
-      this.#failed = true
-      this.reports.states.changed('failed', { error: startErrorOf(error) })
-      if (!(error instanceof StartFailedError)) throw error
-      const { failure } = error
-      if (failure.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
-      this.#subscriber.onError(failure.error)
-      throw failure.error
+    } catch (thrown) {
+      const failure = thrown instanceof StartFailedError ? thrown.failure : undefined
+      const error = failure?.error ?? thrown
+      const { code = 'INTERNAL' } = error as { code?: string }
+      this.#become({ state: 'failed' }, { error: { code, message: messageOf(error) } })
+      if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
+      if (failure) this.#subscriber.onError(failure.error)
+      throw error
     } finally {
-      this.reports.installs.over()
+      this.reports.installing(undefined)
     }
   }
 
@@ -334,6 +345,10 @@ export class ManagedUpstream {
           ? undefined
           : await place.signIns.authOf(definition.name, transport, this.reports.redact),
       signal: this.#shutdown.signal,
+      onInstalling: (news) => {
+        this.reports.installing(news)
+        if (this.#life.state === 'starting') this.#become({ ...this.#life, state: 'installing' })
+      },
       onToolsChanged: () => this.#tools.changed(),
       onOfferingsChanged: () => this.#offeringsChanged(),
       onClose: (about) => connection && this.#lost(connection, about),
@@ -344,47 +359,85 @@ export class ManagedUpstream {
   #lost(connection: Connection, about: Circumstances): void {
     if (this.#connection !== connection) return
     // A jail must be cleaned up after its process has exited.
-    if (this.isProcess) {
-      const closing = connection.close().finally(() => this.#ending.delete(closing))
-      this.#ending.add(closing)
-    }
-    this.#forget()
-    this.#failed = true
+    if (this.isProcess) this.#end(connection.close())
     this.reports.exited(about.exit, about.stderrTail)
-    this.reports.states.changed('failed', { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
+    this.#become({ state: 'failed' }, { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
     if (about.exit) this.#subscriber.onError(unexpectedExit(about, about.exit))
   }
 
   async #drop(connection: Connection): Promise<void> {
-    if (this.#connection === connection) this.#stopped()
+    if (this.#connection === connection) this.#become({ state: 'not-started' })
     await connection.close()
   }
 
   /** The server no longer knows the session, but may still answer earlier requests. */
   #retire(connection: Connection): void {
-    if (this.#connection === connection) this.#stopped()
-    if (this.#retired.has(connection)) return
-    this.#retired.add(connection)
-    void connection
-      .idle()
-      .then(() => connection.close())
-      .finally(() => this.#retired.delete(connection))
+    if (this.#connection !== connection) return
+    this.#become({ state: 'not-started' })
+    this.#retiredCount += 1
+    const idle = untilAborted(connection.idle(), this.#shutdown.signal).catch(() => {})
+    this.#end(idle.then(() => connection.close()).finally(() => (this.#retiredCount -= 1)))
   }
 
-  #stopped(): void {
-    this.#forget()
-    this.reports.states.changed('stopped')
+  #end(closing: Promise<void>): void {
+    this.#closings.add(closing)
+    void closing.finally(() => this.#closings.delete(closing))
   }
 
-  #forget(): void {
-    this.#connection = undefined
-    this.#tools.reset()
-    this.#idleness.end()
+  /** Its event says how long the state before lasted; an installation is a part of the start. */
+  #become(life: Life, rest: Partial<Events['server.state']> = {}): void {
+    const { name: server, transport } = this.definition
+    const now = performance.now()
+    if (life.state === 'starting') this.#startId = newId()
+    else rest = { durationMs: now - this.#since, ...rest }
+    if (life.state !== 'installing') this.#since = now
+    if (this.#life.state === 'running') {
+      this.#tools.reset()
+      clearTimeout(this.#idleTimer)
+    }
+    this.#life = life
+    const state = life.state === 'not-started' ? 'stopped' : life.state
+    this.#place.events.emit({
+      type: 'server.state',
+      id: this.#startId,
+      server,
+      state,
+      transport: transport.type,
+      ...rest,
+    })
+  }
+
+  #touch(): void {
+    this.lastUsed = this.#place.now()
+    this.#watchIdle()
+  }
+
+  /** Stops an unused server after its idle timeout, and drops a remote one that does not answer a ping. */
+  #watchIdle(): void {
+    clearTimeout(this.#idleTimer)
+    const connection = this.#connection
+    if (!connection || this.#useCount > 0) return
+    const { idleMs, now } = this.#place
+    const leftMs = idleMs > 0 ? this.lastUsed + idleMs - now() : Infinity
+    const waitMs = Math.min(leftMs, this.isProcess ? Infinity : PING_AFTER_MS)
+    if (waitMs === Infinity) return
+    this.#idleTimer = setTimeout(() => {
+      // A call that began meanwhile watches again when it ends.
+      if (this.#useCount > 0) return
+      if (waitMs === leftMs) {
+        this.reports.log('info', 'An idle server was stopped')
+        return void this.stop()
+      }
+      // A failed ping is not reported: the next use reconnects.
+      connection.ping().then(
+        () => this.#watchIdle(),
+        () => void this.#drop(connection),
+      )
+    }, waitMs).unref()
   }
 
   #offeringsChanged(): void {
-    if (this.#offeringsTimer) return
-    this.#offeringsTimer = setTimeout(() => {
+    this.#offeringsTimer ??= setTimeout(() => {
       this.#offeringsTimer = undefined
       if (this.#connection) this.#subscriber.onOfferings()
     }, OFFERINGS_DELAY_MS).unref()

@@ -3,7 +3,7 @@ import type { ServerDefinition, StdioServer } from '../../config/entries/server-
 import { BridgeError, shuttingDown } from '../../errors.ts'
 import { jailHome, jails } from '../../isolation/jail-part.ts'
 import type { Connection } from '../connection/connection.ts'
-import { type Installation, installs } from '../installs-part.ts'
+import { type Installation, type InstallNews, installs } from '../installs-part.ts'
 import type { ServerAuth } from '../oauth-part.ts'
 import { withServerPath } from '../stdio/server-path.ts'
 import { type ProcessKeeper, spawnServer } from '../stdio/server-process.ts'
@@ -23,6 +23,8 @@ export interface Opening extends Omit<StartedServer, 'isRemote' | 'installation'
   /** Authorizes requests to a remote server. */
   auth: ServerAuth | undefined
   signal: AbortSignal
+  /** A package manager installs the server before it starts. */
+  onInstalling: (news: InstallNews) => void
   onToolsChanged: () => void
   /** The server's resources or prompts changed. */
   onOfferingsChanged: () => void
@@ -79,7 +81,7 @@ export async function openUpstream(options: Opening): Promise<Connection> {
 
 /** Undefined for a server that no package manager starts on this machine. @throws BridgeError SHUTTING_DOWN */
 async function installationOf(
-  { definition, transport, place, reports, signal }: Opening,
+  { definition, transport, place, onInstalling, signal }: Opening,
   isFirst: boolean,
 ): Promise<Installation | undefined> {
   const { jail, installLimits } = place
@@ -91,7 +93,7 @@ async function installationOf(
     jailHome: transport.sandbox && jail && jailHome(definition.name, jail.stateDir),
     isFirst,
     limits: { ...INSTALL_LIMITS, ...installLimits, timeoutMs: timeoutOf(definition, place) },
-    onNews: (news) => reports.installs.take(news),
+    onNews: onInstalling,
     signal,
   }).catch(() => {
     throw shuttingDown()

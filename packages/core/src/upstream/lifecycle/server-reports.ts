@@ -7,7 +7,6 @@ import { FinishedPages } from '../connection/required-pages.ts'
 import type { ToolList } from '../listing/tool-list.ts'
 import { CallTimeouts } from './call-timeouts.ts'
 import { Callers } from './callers.ts'
-import { ToldStates } from './told-states.ts'
 import type { UpstreamPlace } from './upstream-place.ts'
 import type { InstallNews } from '../installs-part.ts'
 import type { CallOptions } from '../upstream.ts'
@@ -16,39 +15,32 @@ const LOGGED_CHARS = 1000
 const ERROR_CHARS = 2000
 /** How many things that were left out are told of one server. */
 const MAX_DROPPED = 50
+const LOG_INSTALL_EVERY_S = 30
 
 export class ServerReports {
   readonly callers = new Callers()
   readonly callTimeouts = new CallTimeouts()
   readonly finishedPages = new FinishedPages()
-  readonly states: ToldStates
   readonly lastLogged: LastLogged
-  readonly installs: InstallReports
+  /** Progress callbacks of calls that wait for its installation, if it has one. */
+  readonly installListeners = new Set<NonNullable<CallOptions['onProgress']>>()
   readonly #server: string
   readonly #place: UpstreamPlace
   readonly #dropped = new Set<string>()
-  #redact: Redactor
+  #install: InstallNews | undefined
+  #installLoggedAt = 0
+  redact: Redactor
 
   constructor(definition: ServerDefinition, place: UpstreamPlace) {
     this.#server = definition.name
     this.#place = place
-    this.#redact = createRedactor(definition.transport, place.context.env, place.signIns.held)
-    this.states = new ToldStates(definition, place.events)
+    this.redact = createRedactor(definition.transport, place.context.env, place.signIns.held)
     this.lastLogged = new LastLogged(place.now)
-    this.installs = new InstallReports(({ manager, isWaiting, seconds }, isFirst) => {
-      const message = isWaiting ? 'A server waits for the installation of another' : 'A server is being installed'
-      this.log('info', message, { manager, seconds })
-      if (isFirst) this.states.installing()
-    })
-  }
-
-  get redact(): Redactor {
-    return this.#redact
   }
 
   /** A start begins. @param transport with its placeholders filled in: only now are all secrets known */
   starting(transport: StdioServer | RemoteServer): void {
-    this.#redact = createRedactor(transport, this.#place.context.env, this.#place.signIns.held)
+    this.redact = createRedactor(transport, this.#place.context.env, this.#place.signIns.held)
     this.lastLogged.clear()
   }
 
@@ -56,10 +48,33 @@ export class ServerReports {
     this.#place.log[level](message, { server: this.#server, ...fields })
   }
 
+  /** Its installation, such as `is being installed by npm, for 12 s so far`; undefined without one. */
+  get installation(): string | undefined {
+    if (!this.#install) return undefined
+    const { manager, isWaiting, seconds } = this.#install
+    return isWaiting
+      ? `waits for another server that ${manager} installs, for ${seconds} s so far`
+      : `is being installed by ${manager}, for ${seconds} s so far`
+  }
+
+  /** Told to the calls that wait for it, and logged at first, at each change, and every 30 s. @param news missing at its end */
+  installing(news: InstallNews | undefined): void {
+    const before = this.#install
+    this.#install = news
+    if (!news) return
+    const { manager, isWaiting, seconds } = news
+    for (const listener of this.installListeners)
+      listener({ progress: seconds, message: `the server ${this.installation}` })
+    if (before?.isWaiting === isWaiting && seconds - this.#installLoggedAt < LOG_INSTALL_EVERY_S) return
+    this.#installLoggedAt = seconds
+    const message = isWaiting ? 'A server waits for the installation of another' : 'A server is being installed'
+    this.log('info', message, { manager, seconds })
+  }
+
   message({ level, logger, data }: ServerMessage): void {
     const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '')
     const from = logger === undefined ? '' : ` ${logger}:`
-    const shown = redactStart(this.#redact, `[${level}]${from} ${text}`, LOGGED_CHARS)
+    const shown = redactStart(this.redact, `[${level}]${from} ${text}`, LOGGED_CHARS)
     this.lastLogged.add(shown)
     this.log('debug', 'Log message of a server', { message: shown })
   }
@@ -75,16 +90,16 @@ export class ServerReports {
   dropped(what: string): void {
     if (this.#dropped.has(what) || this.#dropped.size === MAX_DROPPED) return
     this.#dropped.add(what)
-    this.log('warning', 'Ignored what a server should not have sent', { what: this.#redact(what) })
+    this.log('warning', 'Ignored what a server should not have sent', { what: this.redact(what) })
   }
 
   error(message: string): void {
-    this.log('debug', 'A server reported an error', { detail: redactStart(this.#redact, message, ERROR_CHARS) })
+    this.log('debug', 'A server reported an error', { detail: redactStart(this.redact, message, ERROR_CHARS) })
   }
 
   /** All of its output: an error carries only output during its own call, and only if no other session called then. */
   exited(exit: object | undefined, stderr: string | undefined): void {
-    const stderrTail = stderr ? redactEnd(this.#redact, stderr, LOGGED_CHARS) : undefined
+    const stderrTail = stderr ? redactEnd(this.redact, stderr, LOGGED_CHARS) : undefined
     this.log('warning', 'A server exited; its next use restarts it', { ...exit, ...(stderrTail && { stderrTail }) })
   }
 }
@@ -124,56 +139,5 @@ export class LastLogged {
       .filter(({ at, number }) => at >= since && number > after)
       .map(({ text }) => text)
       .join('; ')
-  }
-}
-
-type Listener = NonNullable<CallOptions['onProgress']>
-
-const LOG_EVERY_S = 30
-
-/** Tells of an installation of the server, in the log and to the calls that wait for it. */
-class InstallReports {
-  readonly #onLog: (news: InstallNews, isFirst: boolean) => void
-  readonly #listeners = new Set<Listener>()
-  #latest: InstallNews | undefined
-  #loggedAt = 0
-
-  /** @param onLog called at first, at each change, and every 30 s */
-  constructor(onLog: (news: InstallNews, isFirst: boolean) => void) {
-    this.#onLog = onLog
-  }
-
-  get isInstalling(): boolean {
-    return this.#latest !== undefined
-  }
-
-  /** Without its subject, such as `is being installed by npm, for 12 s so far`; undefined without an installation. */
-  get text(): string | undefined {
-    if (!this.#latest) return undefined
-    const { manager, isWaiting, seconds } = this.#latest
-    return isWaiting
-      ? `waits for another server that ${manager} installs, for ${seconds} s so far`
-      : `is being installed by ${manager}, for ${seconds} s so far`
-  }
-
-  take(news: InstallNews): void {
-    const before = this.#latest
-    this.#latest = news
-    for (const listener of this.#listeners) listener({ progress: news.seconds, message: `the server ${this.text}` })
-    const isOther = before?.isWaiting !== news.isWaiting
-    if (!isOther && news.seconds - this.#loggedAt < LOG_EVERY_S) return
-    this.#loggedAt = news.seconds
-    this.#onLog(news, before === undefined)
-  }
-
-  /** The start has ended, in whatever way. */
-  over(): void {
-    this.#latest = undefined
-  }
-
-  /** @returns a function that ends it */
-  listen(listener: Listener): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
   }
 }
