@@ -1,5 +1,5 @@
 // Upstreams that several clients share, by what their start depends on. One whose client left stays for the next.
-import type { ManagedUpstream, UpstreamSubscriber } from './lifecycle/managed-upstream.ts'
+import type { ManagedUpstream, Tell } from './lifecycle/managed-upstream.ts'
 
 /** How long an upstream outlives the last set of servers that used it. */
 const LINGER_MS = 10 * 60_000
@@ -8,8 +8,8 @@ interface Shared {
   /** Tells it from all others, for people. */
   id: number
   upstream: ManagedUpstream
-  /** With the set of servers that each is of. */
-  subscribers: Map<UpstreamSubscriber, object>
+  /** How each set of servers that uses it tells its listeners. */
+  users: Map<Tell, object>
   lingering?: NodeJS.Timeout
 }
 
@@ -24,12 +24,12 @@ export class SharedUpstreams {
   /** Which upstream this key has, and how many sets use it; undefined when there is none. */
   find(key: string): { id: number; users: number } | undefined {
     const found = this.#byKey.get(key)
-    return found && { id: found.id, users: found.subscribers.size }
+    return found && { id: found.id, users: found.users.size }
   }
 
   /** All upstreams, with the sets that use each; none for one that lingers. */
   *all(): Iterable<[ManagedUpstream, ReadonlySet<object>]> {
-    for (const { upstream, subscribers } of this.#byKey.values()) yield [upstream, new Set(subscribers.values())]
+    for (const { upstream, users } of this.#byKey.values()) yield [upstream, new Set(users.values())]
     for (const [upstream, set] of this.#own) yield [upstream, new Set([set])]
   }
 
@@ -45,29 +45,26 @@ export class SharedUpstreams {
   /**
    * Use the upstream of this key from now on.
    * @param set whose use it is
-   * @param create makes it when there is none; `tell` passes on what it reports to all sets that use it
+   * @param tell its way to its listeners
+   * @param create makes it when there is none; its argument tells all sets that use it
    */
-  enter(
-    key: string,
-    set: object,
-    subscriber: UpstreamSubscriber,
-    create: (tell: UpstreamSubscriber) => ManagedUpstream,
-  ): ManagedUpstream {
+  enter(key: string, set: object, tell: Tell, create: (tell: Tell) => ManagedUpstream): ManagedUpstream {
     let shared = this.#byKey.get(key)
     if (!shared) {
-      const subscribers = new Map<UpstreamSubscriber, object>()
-      shared = { id: (this.#count += 1), subscribers, upstream: create(toAll(subscribers)) }
+      const users = new Map<Tell, object>()
+      const upstream = create((say) => users.forEach((_, one) => one(say)))
+      shared = { id: (this.#count += 1), users, upstream }
       this.#byKey.set(key, shared)
     }
     clearTimeout(shared.lingering)
-    shared.subscribers.set(subscriber, set)
+    shared.users.set(tell, set)
     return shared.upstream
   }
 
   /** Stops using an upstream. @param isGone its definition is gone: the last set ends it after its open calls */
-  leave(key: string, subscriber: UpstreamSubscriber, isGone: boolean): void {
+  leave(key: string, tell: Tell, isGone: boolean): void {
     const shared = this.#byKey.get(key)
-    if (!shared?.subscribers.delete(subscriber) || shared.subscribers.size > 0) return
+    if (!shared?.users.delete(tell) || shared.users.size > 0) return
     if (isGone) return this.#end(key, shared)
     shared.lingering = setTimeout(() => this.#end(key, shared), LINGER_MS).unref()
   }
@@ -83,13 +80,5 @@ export class SharedUpstreams {
     this.#byKey.clear()
     for (const { lingering } of all) clearTimeout(lingering)
     await Promise.all([...all.map(({ upstream }) => upstream), ...this.#retiring].map((upstream) => upstream.close()))
-  }
-}
-
-function toAll(subscribers: ReadonlyMap<UpstreamSubscriber, object>): UpstreamSubscriber {
-  return {
-    onTools: (tools) => subscribers.forEach((_, one) => one.onTools(tools)),
-    onOfferings: () => subscribers.forEach((_, one) => one.onOfferings()),
-    onError: (error) => subscribers.forEach((_, one) => one.onError(error)),
   }
 }

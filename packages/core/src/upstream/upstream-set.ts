@@ -8,7 +8,7 @@ import { NO_EVENTS } from '../observe/events/event-stream.ts'
 import type { Abortable } from '../util/async/cancellation.ts'
 import { mapTexts } from '../util/json/json.ts'
 import type { Connection } from './connection/connection.ts'
-import { ManagedUpstream, type UpstreamSubscriber } from './lifecycle/managed-upstream.ts'
+import { ManagedUpstream, type Tell } from './lifecycle/managed-upstream.ts'
 import type { Reached, UpstreamPlace } from './lifecycle/upstream-place.ts'
 import { complete, getPrompt, listPrompts, listResources, readResource } from './listing/offerings.ts'
 import type { SharedUpstreams } from './shared-upstreams.ts'
@@ -73,7 +73,7 @@ export class UpstreamSet {
   readonly #signIns: SignIns
   readonly #upstreams = new Map<string, ManagedUpstream>()
   /** How this set uses each upstream that is shared. */
-  readonly #uses = new Map<ManagedUpstream, { key: string; subscriber: UpstreamSubscriber }>()
+  readonly #uses = new Map<ManagedUpstream, { key: string; tell: Tell }>()
   readonly #retiring = new Set<ManagedUpstream>()
   readonly #listeners: UpstreamListener[] = []
   definitions: readonly ServerDefinition[] = []
@@ -243,25 +243,20 @@ export class UpstreamSet {
     const { name } = definition
     let managed: ManagedUpstream | undefined
     // An upstream that is being retired says nothing of the one that has its name now.
-    const tell = (say: (listener: UpstreamListener) => void): void => {
-      if (this.#upstreams.get(name) === managed) this.#listeners.forEach(say)
+    const tell: Tell = (say) => {
+      if (this.#upstreams.get(name) === managed) for (const listener of this.#listeners) say(listener, name)
     }
-    const subscriber: UpstreamSubscriber = {
-      onTools: (tools) => tell((one) => one.onTools?.(name, tools)),
-      onOfferings: () => tell((one) => one.onOfferings?.(name)),
-      onError: (error) => tell((one) => one.onError?.(name, error)),
-    }
-    const create = (hears: UpstreamSubscriber): ManagedUpstream =>
-      new ManagedUpstream(definition, this.#place, hears, (newcomer) => this.#makeRoom(newcomer))
+    const create = (toAll: Tell): ManagedUpstream =>
+      new ManagedUpstream(definition, this.#place, toAll, (newcomer) => this.#makeRoom(newcomer))
     const shared = this.#shared
     const key = shared?.keyOf(definition)
     if (!shared || key === undefined) {
-      managed = create(subscriber)
+      managed = create(tell)
       shared?.upstreams.enterAlone(managed, this)
       return managed
     }
-    managed = shared.upstreams.enter(key, this, subscriber, create)
-    this.#uses.set(managed, { key, subscriber })
+    managed = shared.upstreams.enter(key, this, tell, create)
+    this.#uses.set(managed, { key, tell })
     return managed
   }
 
@@ -273,7 +268,7 @@ export class UpstreamSet {
       return false
     }
     this.#uses.delete(upstream)
-    this.#shared?.upstreams.leave(use.key, use.subscriber, isGone)
+    this.#shared?.upstreams.leave(use.key, use.tell, isGone)
     return true
   }
 

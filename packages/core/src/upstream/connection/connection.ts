@@ -202,9 +202,9 @@ export class Connection {
   }
 
   /** After a call without an answer: whether the server answers anything. Callers share a ping. Never rejects. */
-  answers(withinMs = ANSWER_WITHIN_MS): Promise<boolean> {
+  answers(): Promise<boolean> {
     this.isDoubted = true
-    this.#pinged ??= this.#responds(withinMs).then((doesAnswer) => {
+    this.#pinged ??= this.#responds().then((doesAnswer) => {
       this.#pinged = undefined
       this.isDoubted = !doesAnswer
       return doesAnswer
@@ -212,9 +212,10 @@ export class Connection {
     return this.#pinged
   }
 
-  async #responds(withinMs: number): Promise<boolean> {
+  async #responds(): Promise<boolean> {
+    const { pingTimeoutMs = ANSWER_WITHIN_MS } = this.#parts.attempt.place
     try {
-      await send(this.#client, this.#revision.anyMethod, {}, requestOptions(withinMs))
+      await send(this.#client, this.#revision.anyMethod, {}, requestOptions(pingTimeoutMs))
       return true
     } catch (error) {
       return !isTimeout(error)

@@ -45,7 +45,7 @@ export interface HandshakeOptions {
   onToolsChanged: () => void
   onOfferingsChanged: () => void
   /** The connection has ended. Called before the requests in flight fail; not called when the handshake fails. */
-  onClose: () => void
+  onClose: (connection: Connection) => void
   /** The bridge closes the connection because the handshake failed. */
   onClosing: () => void
 }
@@ -99,8 +99,8 @@ export async function handshake(options: HandshakeOptions): Promise<Connection> 
     await link.release?.()
     throw error
   }
-  client.onclose = options.onClose
   const connection = new Connection({ client, link, progress, direct, requests, attempt, cleanListing })
+  client.onclose = () => options.onClose(connection)
   // Awaited: some servers lose responses when they get two requests at once.
   await connection.begin((message) => reports.error(message))
   return connection

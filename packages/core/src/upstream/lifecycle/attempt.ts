@@ -26,28 +26,28 @@ export interface StartedServer {
   transport: StdioServer | RemoteServer
   place: UpstreamPlace
   reports: ServerReports
-  isRemote: boolean
-  installation: Installation | undefined
 }
 
 export class Attempt {
   /** The way to the server, once it is open. */
   link: Link | undefined
+  readonly definition: ServerDefinition
+  readonly place: UpstreamPlace
   readonly #server: StartedServer
+  readonly #installation: Installation | undefined
   /** Belongs to this start, because a later one may fill in other secrets. */
   readonly #redact: Redactor
 
-  constructor(server: StartedServer) {
+  constructor(server: StartedServer, installation: Installation | undefined) {
     this.#server = server
+    this.definition = server.definition
+    this.place = server.place
+    this.#installation = installation
     this.#redact = server.reports.redact
   }
 
   get server(): string {
     return this.definition.name
-  }
-
-  get definition(): ServerDefinition {
-    return this.#server.definition
   }
 
   callStart(): CallStart {
@@ -57,13 +57,13 @@ export class Attempt {
 
   /** The current circumstances, for errors. @param since the start of the failed call, if a call failed */
   about(since?: CallStart): Circumstances {
-    const { definition, transport, place, isRemote, installation } = this.#server
+    const { definition, transport, place } = this.#server
     const written = definition.transport
     return {
       server: definition.name,
       signInPlace: place.signInPlace,
       redact: this.#redact,
-      remote: isRemote,
+      remote: transport.type !== 'stdio',
       errors: this.link?.errors,
       command: commandLine(written),
       file: definition.source.file,
@@ -71,7 +71,7 @@ export class Attempt {
       credentials: transport.type === 'stdio' ? undefined : ownCredentials(transport),
       exit: this.link?.exit?.(),
       endedFor: this.link?.endedFor?.(),
-      installation: installation?.facts,
+      installation: this.#installation?.facts,
       ...this.#words(since),
     }
   }

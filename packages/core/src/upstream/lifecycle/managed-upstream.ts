@@ -22,7 +22,15 @@ import { StartFailedError, unexpectedExit, UNSURE } from '../failures/failures.t
 import type { Circumstances } from '../failures/circumstances.ts'
 import { openUpstream } from './open-upstream.ts'
 import { ToolCache } from '../listing/tool-cache.ts'
-import type { SkippedTool, CallOptions, ServerStart, ToolChanges, UpstreamState, UpstreamTool } from '../upstream.ts'
+import type {
+  SkippedTool,
+  CallOptions,
+  ServerStart,
+  ToolChanges,
+  UpstreamListener,
+  UpstreamState,
+  UpstreamTool,
+} from '../upstream.ts'
 import { ServerReports } from './server-reports.ts'
 import type { UpstreamPlace } from './upstream-place.ts'
 
@@ -36,14 +44,8 @@ const OFFERINGS_DELAY_MS = 200
 const PING_AFTER_MS = 5 * 60_000
 const DEAF = 'It does not answer a ping either. Its next use restarts it'
 
-/** What an upstream tells the sets of servers that use it. */
-export interface UpstreamSubscriber {
-  onTools: (tools: UpstreamTool[]) => void
-  /** The server says that its resources or prompts have changed. */
-  onOfferings: () => void
-  /** The server failed to start or exited by itself. */
-  onError: (error: BridgeError) => void
-}
+/** Tells the sets of servers that use an upstream. @param say called for each of their listeners */
+export type Tell = (say: (listener: UpstreamListener, server: string) => void) => void
 
 /** @param inTime the signal to obey in place of the caller's, for a call with a time limit */
 type Work<T> = (connection: Connection, inTime?: AbortSignal) => Promise<T>
@@ -61,7 +63,7 @@ type Life =
 export class ManagedUpstream {
   readonly definition: ServerDefinition
   readonly #place: UpstreamPlace
-  readonly #subscriber: UpstreamSubscriber
+  readonly #tell: Tell
   readonly #makeRoom: (newcomer: ManagedUpstream) => Promise<void>
   /** What it says besides its answers. */
   readonly reports: ServerReports
@@ -98,12 +100,12 @@ export class ManagedUpstream {
   constructor(
     definition: ServerDefinition,
     place: UpstreamPlace,
-    subscriber: UpstreamSubscriber,
+    tell: Tell,
     makeRoom: (newcomer: ManagedUpstream) => Promise<void>,
   ) {
     this.definition = definition
     this.#place = place
-    this.#subscriber = subscriber
+    this.#tell = tell
     this.#makeRoom = makeRoom
     this.turns = definition.atOnce === undefined ? undefined : new Turns(definition.atOnce)
     this.reports = new ServerReports(definition, place)
@@ -112,7 +114,7 @@ export class ManagedUpstream {
       onList: (list) => {
         this.reports.listed(list)
         this.skippedTools = list.skipped
-        subscriber.onTools(list.tools)
+        tell((listener, server) => listener.onTools?.(server, list.tools))
       },
       onError: (error) => this.reports.log('warning', 'The changed tool list could not be read', { error }),
     })
@@ -143,10 +145,8 @@ export class ManagedUpstream {
     return (await this.#connection?.isDeaf()) ? `Server '${name}' did not answer. ${DEAF}.` : undefined
   }
 
-  /** What the server has said, since its start, of changes of its tools. */
   get toolChanges(): ToolChanges {
-    if (!this.#tools.hasChanged) return 'none'
-    return this.#tools.isOutdated ? 'unread' : 'read'
+    return this.#tools.changes
   }
 
   /** Concurrent callers share one listing, which none can cancel. @param again asks the server in any case */
@@ -212,7 +212,7 @@ export class ManagedUpstream {
           this.#circuit.succeeded(since)
           return result
         } catch (error) {
-          if (this.#isUnanswered(error, sentAt)) void this.#answers(connection)
+          if (this.#isUnanswered(error, sentAt)) void connection.answers()
           const failure = connection.failureOf(error)
           if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
           const session = failure?.session && (await connection.sessionAfter(failure))
@@ -252,7 +252,7 @@ export class ManagedUpstream {
       if (!limit.signal.aborted || given?.aborted) throw error
       const text = `Server '${name}' did not answer the call of '${tool}' within ${limitMs / 1000} s${UNSURE}`
       const said = words()
-      const doesAnswer = await this.#orCancelled(this.#answers(connection), given)
+      const doesAnswer = await this.#orCancelled(connection.answers(), given)
       const full = doesAnswer ? text : `${text}. ${DEAF}`
       throw new BridgeError('UPSTREAM_TIMEOUT', said === '' ? full : `${full}.${said}`)
     } finally {
@@ -266,17 +266,13 @@ export class ManagedUpstream {
     return error.code === 'CANCELLED' && this.#place.now() - sentAt >= SILENT_AFTER_MS
   }
 
-  #answers(connection: Connection): Promise<boolean> {
-    return connection.answers(this.#place.pingTimeoutMs)
-  }
-
   /** Restarts a server that left a call and a ping unanswered, unless other callers still wait for it. */
   async #renewed(connection: Connection, signal: Abortable | undefined): Promise<Connection> {
-    const doesAnswer = await this.#orCancelled(this.#answers(connection), signal)
+    const doesAnswer = await this.#orCancelled(connection.answers(), signal)
     if (!doesAnswer && this.#connection === connection && this.#sentCount === 0) {
       this.reports.log('warning', 'A server answers neither calls nor a ping; it is restarted')
       const text = `Server '${this.definition.name}' answered neither calls nor a ping, and was restarted`
-      this.#subscriber.onError(new BridgeError('UPSTREAM_TIMEOUT', text))
+      this.#erred(new BridgeError('UPSTREAM_TIMEOUT', text))
       await this.#drop(connection)
     }
     return this.#connection ?? (await this.#connect(signal))
@@ -292,7 +288,6 @@ export class ManagedUpstream {
         userHint: 'Read its config file, and run `sandbridge trust` in the project.',
       })
     }
-    if (this.#life.state === 'running') return this.#life.connection
     const connecting = 'connecting' in this.#life ? this.#life.connecting : this.#start()
     if (!('connecting' in this.#life)) this.#become({ state: 'starting', connecting })
     return this.#orCancelled(connecting, signal)
@@ -304,16 +299,35 @@ export class ManagedUpstream {
   }
 
   async #start(): Promise<Connection> {
+    const { definition, reports } = this
+    const place = this.#place
     const since = this.#circuit.generation
     try {
       if (this.isProcess) await this.#makeRoom(this)
-      const connection = await this.#open()
+      const transport = await place.resolveTransport(definition)
+      reports.starting(transport)
+      const isRemote = transport.type !== 'stdio'
+      const connection = await openUpstream({
+        definition,
+        transport,
+        place,
+        reports,
+        auth: isRemote ? await place.signIns.authOf(definition.name, transport, reports.redact) : undefined,
+        signal: this.#shutdown.signal,
+        onInstalling: (news) => {
+          reports.installing(news)
+          if (this.#life.state === 'starting') this.#become({ ...this.#life, state: 'installing' })
+        },
+        onToolsChanged: () => this.#tools.changed(),
+        onOfferingsChanged: () => this.#offeringsChanged(),
+        onClose: (lost, about) => this.#lost(lost, about),
+      })
       this.#circuit.succeeded(since)
       this.lastStart = { at: Date.now(), tookMs: performance.now() - this.#since }
       // A server that lost its session may still be working on earlier requests.
-      if (this.#retiredCount === 0) this.reports.callers.opened({ asksWithinCalls: connection.era === 'modern' })
+      if (this.#retiredCount === 0) reports.callers.opened({ asksWithinCalls: connection.era === 'modern' })
       this.instructions = connection.instructions || undefined
-      this.reports.log('info', 'A server was started', { era: connection.era })
+      reports.log('info', 'A server was started', { era: connection.era })
       this.#become({ state: 'running', connection }, { protocolVersion: connection.protocolVersion })
       return connection
     } catch (thrown) {
@@ -322,38 +336,11 @@ export class ManagedUpstream {
       const { code = 'INTERNAL' } = error as { code?: string }
       this.#become({ state: 'failed' }, { error: { code, message: messageOf(error) } })
       if (failure?.isOutage) this.#circuit.failed(failure.error, since, failure.retryAfterMs)
-      if (failure) this.#subscriber.onError(failure.error)
+      if (failure) this.#erred(failure.error)
       throw error
     } finally {
-      this.reports.installing(undefined)
+      reports.installing(undefined)
     }
-  }
-
-  async #open(): Promise<Connection> {
-    const { definition } = this
-    const place = this.#place
-    const transport = await place.resolveTransport(definition)
-    this.reports.starting(transport)
-    let connection: Connection | undefined
-    connection = await openUpstream({
-      definition,
-      transport,
-      place,
-      reports: this.reports,
-      auth:
-        transport.type === 'stdio'
-          ? undefined
-          : await place.signIns.authOf(definition.name, transport, this.reports.redact),
-      signal: this.#shutdown.signal,
-      onInstalling: (news) => {
-        this.reports.installing(news)
-        if (this.#life.state === 'starting') this.#become({ ...this.#life, state: 'installing' })
-      },
-      onToolsChanged: () => this.#tools.changed(),
-      onOfferingsChanged: () => this.#offeringsChanged(),
-      onClose: (about) => connection && this.#lost(connection, about),
-    })
-    return connection
   }
 
   #lost(connection: Connection, about: Circumstances): void {
@@ -362,7 +349,7 @@ export class ManagedUpstream {
     if (this.isProcess) this.#end(connection.close())
     this.reports.exited(about.exit, about.stderrTail)
     this.#become({ state: 'failed' }, { error: { code: 'UPSTREAM_UNREACHABLE', message: 'The server exited' } })
-    if (about.exit) this.#subscriber.onError(unexpectedExit(about, about.exit))
+    if (about.exit) this.#erred(unexpectedExit(about, about.exit))
   }
 
   async #drop(connection: Connection): Promise<void> {
@@ -385,25 +372,24 @@ export class ManagedUpstream {
   }
 
   /** Its event says how long the state before lasted; an installation is a part of the start. */
-  #become(life: Life, rest: Partial<Events['server.state']> = {}): void {
-    const { name: server, transport } = this.definition
+  #become(life: Life, about: Partial<Events['server.state']> = {}): void {
     const now = performance.now()
+    const durationMs = life.state === 'starting' ? undefined : now - this.#since
     if (life.state === 'starting') this.#startId = newId()
-    else rest = { durationMs: now - this.#since, ...rest }
     if (life.state !== 'installing') this.#since = now
     if (this.#life.state === 'running') {
       this.#tools.reset()
       clearTimeout(this.#idleTimer)
     }
     this.#life = life
-    const state = life.state === 'not-started' ? 'stopped' : life.state
     this.#place.events.emit({
       type: 'server.state',
       id: this.#startId,
-      server,
-      state,
-      transport: transport.type,
-      ...rest,
+      server: this.definition.name,
+      state: life.state === 'not-started' ? 'stopped' : life.state,
+      transport: this.definition.transport.type,
+      ...(durationMs !== undefined && { durationMs }),
+      ...about,
     })
   }
 
@@ -426,20 +412,25 @@ export class ManagedUpstream {
       if (this.#useCount > 0) return
       if (waitMs === leftMs) {
         this.reports.log('info', 'An idle server was stopped')
-        return void this.stop()
+        void this.#drop(connection)
       }
       // A failed ping is not reported: the next use reconnects.
-      connection.ping().then(
-        () => this.#watchIdle(),
-        () => void this.#drop(connection),
-      )
+      else
+        connection.ping().then(
+          () => this.#watchIdle(),
+          () => this.#drop(connection),
+        )
     }, waitMs).unref()
+  }
+
+  #erred(error: BridgeError): void {
+    this.#tell((listener, server) => listener.onError?.(server, error))
   }
 
   #offeringsChanged(): void {
     this.#offeringsTimer ??= setTimeout(() => {
       this.#offeringsTimer = undefined
-      if (this.#connection) this.#subscriber.onOfferings()
+      if (this.#connection) this.#tell((listener, server) => listener.onOfferings?.(server))
     }, OFFERINGS_DELAY_MS).unref()
   }
 }

@@ -19,7 +19,7 @@ import { Attempt, type StartedServer } from './attempt.ts'
 import type { Reached, UpstreamPlace } from './upstream-place.ts'
 
 /** A server that is about to be started. */
-export interface Opening extends Omit<StartedServer, 'isRemote' | 'installation'> {
+export interface Opening extends StartedServer {
   /** Authorizes requests to a remote server. */
   auth: ServerAuth | undefined
   signal: AbortSignal
@@ -28,7 +28,7 @@ export interface Opening extends Omit<StartedServer, 'isRemote' | 'installation'
   onToolsChanged: () => void
   /** The server's resources or prompts changed. */
   onOfferingsChanged: () => void
-  onClose: (about: Circumstances) => void
+  onClose: (connection: Connection, about: Circumstances) => void
 }
 
 interface Approach {
@@ -169,7 +169,7 @@ async function attempt(
   limitMs: number,
 ): Promise<{ connection: Connection } | { failure: Failure }> {
   const { definition, transport, place, reports, signal } = options
-  const attempted = new Attempt({ definition, transport, place, reports, isRemote: via !== 'stdio', installation })
+  const attempted = new Attempt(options, installation)
   const timeoutMs = timeoutOf(definition, place)
   // A process that the bridge ends after a timeout exits, too, but its exit is not the reason.
   let exitBefore: Circumstances['exit']
@@ -195,7 +195,7 @@ async function attempt(
       signal,
       onToolsChanged: options.onToolsChanged,
       onOfferingsChanged: options.onOfferingsChanged,
-      onClose: () => options.onClose(attempted.about()),
+      onClose: (closed) => options.onClose(closed, attempted.about()),
       onClosing: () => (exitBefore ??= link.exit?.()),
     })
     return { connection }

@@ -57,7 +57,7 @@ export class ServerReports {
       : `is being installed by ${manager}, for ${seconds} s so far`
   }
 
-  /** Told to the calls that wait for it, and logged at first, at each change, and every 30 s. @param news missing at its end */
+  /** Tells the calls that wait, and the log: at first, at each change, every 30 s. @param news undefined at the end */
   installing(news: InstallNews | undefined): void {
     const before = this.#install
     this.#install = news

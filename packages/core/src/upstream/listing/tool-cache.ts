@@ -1,5 +1,6 @@
 // A server's tool list in memory: read once, shared by callers, read again after an announced change.
 import type { Connection } from '../connection/connection.ts'
+import type { ToolChanges } from '../upstream.ts'
 import type { ToolList } from './tool-list.ts'
 
 /** Changes come in bursts: the list is read again this long after the first announcement. */
@@ -22,10 +23,8 @@ export class ToolCache {
   /** Listings begun so far; the number of the one that was reported last. */
   #begunCount = 0
   #reported = 0
-  /** The server has said, since its start, that its tools have changed. */
-  hasChanged = false
-  /** It has said so, and they have not been read since. */
-  isOutdated = false
+  /** What the server has said of changes of its tools, since its start. */
+  changes: ToolChanges = 'none'
   #timer: NodeJS.Timeout | undefined
   #delayMs = RELIST_DELAY_MS
 
@@ -36,8 +35,7 @@ export class ToolCache {
   /** Clears the cache: its content belongs to one connection. */
   reset(): void {
     this.#version += 1
-    this.hasChanged = false
-    this.isOutdated = false
+    this.changes = 'none'
     this.#connection = undefined
     this.#list = undefined
     this.#listing = undefined
@@ -87,8 +85,7 @@ export class ToolCache {
   }
 
   changed(): void {
-    this.hasChanged = true
-    this.isOutdated = true
+    this.changes = 'unread'
     this.#version += 1
     this.#list = undefined
     this.#listing = undefined
@@ -122,7 +119,7 @@ export class ToolCache {
       // After a change meanwhile, this list is outdated: it may be returned but not cached.
       if (version === this.#version) {
         this.#list = list
-        this.isOutdated = false
+        if (this.changes === 'unread') this.changes = 'read'
       }
       // A slow response must not replace a newer list; one that is merely outdated is reported.
       if (number > this.#reported) {
