@@ -428,7 +428,8 @@ export class ManagedUpstream {
   }
 
   #offeringsChanged(): void {
-    this.#offeringsTimer ??= setTimeout(() => {
+    if (this.#offeringsTimer) return
+    this.#offeringsTimer = setTimeout(() => {
       this.#offeringsTimer = undefined
       if (this.#connection) this.#tell((listener, server) => listener.onOfferings?.(server))
     }, OFFERINGS_DELAY_MS).unref()
