@@ -20,8 +20,10 @@ export const BUILT_CLI = path.join(ROOT, 'dist/cli.js')
 export const PLAIN_CLI = path.join(ROOT, '.cache/test/plain/dist/cli.js')
 /** The interpreter for cells of tests that are about something else. */
 const PLAIN_PYTHON = process.env['SANDBRIDGE_TEST_PLAIN']
-/** What tests start. */
+/** What tests start as a process. A host plays PLAIN_CLI. */
 export const CLI = PLAIN_PYTHON ? PLAIN_CLI : BUILT_CLI
+/** SANDBRIDGE_TEST_BRIDGES where PLAIN_CLI is there, unless the run wants another one. */
+export const HOSTED = 'hosted'
 
 /** The embedded sandbox runs everywhere; bubblewrap starts with a third of the CPU time where it must be there. */
 const LIGHTEST =
@@ -125,8 +127,7 @@ export function bridgeEnv(home: string, env: Record<string, string> = {}): Recor
  */
 export const canBeHosted = (env: Record<string, string>): boolean =>
   process.env['VITEST'] !== undefined &&
-  process.env['SANDBRIDGE_TEST_BRIDGES'] !== 'processes' &&
-  CLI === PLAIN_CLI &&
+  process.env['SANDBRIDGE_TEST_BRIDGES'] === HOSTED &&
   env['MCP_BRIDGE_RUNTIME'] === 'pyodide' &&
   env['MCP_BRIDGE_RESIDENT'] === 'off' &&
   !('NODE_OPTIONS' in env)
@@ -230,7 +231,7 @@ export async function openTestBridge({
           stderr: 'pipe',
           maxBufferSize: MAX_MESSAGE_BYTES,
         })
-      : new HostedTransport({ cli: CLI, args, env: variables, cwd: home }, MAX_MESSAGE_BYTES)
+      : new HostedTransport({ cli: PLAIN_CLI, args, env: variables, cwd: home }, MAX_MESSAGE_BYTES)
   const client = new Client(
     { name: clientName, version: '1' },
     { capabilities, versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },

@@ -6,7 +6,15 @@ import path from 'node:path'
 import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { onTestFinished } from 'vitest'
 import { HostedProcess } from './bridge-host/hosted-process.ts'
-import { bridgeEnv, canBeHosted, CLI, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
+import {
+  bridgeEnv,
+  canBeHosted,
+  CLI,
+  makeHome,
+  PLAIN_CLI,
+  type RemoteEntry,
+  type ServerEntry,
+} from './bridge-process.ts'
 import { linkCode, WARM_CACHES } from '../sandboxes/warm-files.ts'
 
 export type Era = 'legacy' | 'modern'
@@ -141,7 +149,7 @@ export async function startHttpBridge(
   const child =
     ownProcess || !canBeHosted(place.env)
       ? spawn(process.execPath, [CLI, ...words], { ...place, stdio: ['ignore', 'ignore', 'pipe'] })
-      : new HostedProcess({ cli: CLI, args: words, ...place })
+      : new HostedProcess({ cli: PLAIN_CLI, args: words, ...place })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   atEnd(async () => {
     child.kill('SIGTERM')

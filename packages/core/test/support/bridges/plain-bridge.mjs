@@ -1,12 +1,13 @@
-// The bridge that most tests start where this machine has a Python: the built one, but with a kernel in that Python in
-// the place of the embedded sandbox. A start of it takes a seventh of the processor time, and a test that is about
-// neither Python in WebAssembly nor isolation sees no difference. One that is sets MCP_BRIDGE_RUNTIME.
+// The bridge that most tests start on Linux: the built one, bundled so that one process can play many of it
+// (bridge-host/), and, where this machine has a Python, with a kernel in that Python in the place of the embedded
+// sandbox. A start of it takes a seventh of the processor time, and a test that is about neither Python in WebAssembly
+// nor isolation sees no difference. One that is sets MCP_BRIDGE_RUNTIME.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle, bundleBridge } from '../../../../../scripts/build/bundle-bridge.mjs'
 import { replaceFolder } from '../../../../../scripts/build/replace-folder.mjs'
-import { BUILT_CLI, PLAIN_CLI } from './bridge-process.ts'
+import { BUILT_CLI, HOSTED, PLAIN_CLI } from './bridge-process.ts'
 import { pythonProgram, whyNoPython } from '../sandboxes/plain-kernel.ts'
 
 const PROVIDER = /[\\/]src[\\/]isolation[\\/]pyodide[\\/]provider\.ts$/
@@ -22,18 +23,15 @@ const HOUR_MS = 3_600_000
 
 /** Runs before all tests, which take it from then on. */
 export default async function usePlainBridge() {
-  if (!wantsPlainBridge()) return
-  process.env['SANDBRIDGE_TEST_PLAIN'] = pythonProgram()
+  // Tests of single files may run without a build.
+  if (process.platform !== 'linux' || !existsSync(BUILT_CLI)) return
+  if (process.env['SANDBRIDGE_TEST_CELLS'] !== 'embedded' && whyNoPython() === undefined)
+    process.env['SANDBRIDGE_TEST_PLAIN'] = pythonProgram()
+  process.env['SANDBRIDGE_TEST_BRIDGES'] ??= HOSTED
   const built = existsSync(PLAIN_CLI) ? statSync(PLAIN_CLI).mtimeMs : 0
   // It names all other files, with their hashes.
   const program = path.join(path.dirname(BUILT_CLI), 'main.js')
   if ([program, ...PARTS].some((file) => statSync(file).mtimeMs > built)) await build()
-}
-
-/** Not with SANDBRIDGE_TEST_CELLS=embedded, nor for tests of single files, which may run without a build. */
-function wantsPlainBridge() {
-  if (process.env['SANDBRIDGE_TEST_CELLS'] === 'embedded') return false
-  return existsSync(BUILT_CLI) && whyNoPython() === undefined
 }
 
 async function build() {

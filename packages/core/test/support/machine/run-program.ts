@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { HostedProcess } from '../bridges/bridge-host/hosted-process.ts'
-import { canBeHosted, CLI } from '../bridges/bridge-process.ts'
+import { canBeHosted, CLI, PLAIN_CLI } from '../bridges/bridge-process.ts'
 
 export interface ProgramResult {
   code: number | null
@@ -35,7 +35,7 @@ export async function runCommand(
   options: ProgramOptions = {},
 ): Promise<ProgramResult> {
   if (!canBeHosted(env)) return runProgram(process.execPath, [CLI, ...args], env, options)
-  return collect(new HostedProcess({ cli: CLI, args, env, cwd: options.cwd ?? process.cwd() }), options)
+  return collect(new HostedProcess({ cli: PLAIN_CLI, args, env, cwd: options.cwd ?? process.cwd() }), options)
 }
 
 async function collect(child: ChildProcess | HostedProcess, { input }: ProgramOptions): Promise<ProgramResult> {

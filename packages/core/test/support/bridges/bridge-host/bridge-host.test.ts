@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, PLAIN_CLI, type TestBridge } from '../bridge-process.ts'
+import { bridgeEnv, CLI, fixtureServer, HOSTED, makeHome, PLAIN_CLI, type TestBridge } from '../bridge-process.ts'
 import { skip } from '../../suite/needs.ts'
 import { until } from '../../machine/processes.ts'
 import { isAlive } from '../resident-clients.ts'
@@ -10,7 +10,7 @@ import { startBridge } from '../start-bridge.ts'
 import { HostedProcess } from './hosted-process.ts'
 
 beforeEach(() => {
-  if (CLI !== PLAIN_CLI) skip('tests run no cells in a plain Python here')
+  if (process.env['SANDBRIDGE_TEST_BRIDGES'] !== HOSTED) skip('each bridge of a test has its own process here')
 })
 
 /** It inherits the bridge's folder, and what is told of the bridge's variables. */
@@ -50,7 +50,7 @@ it('only a bridge that asks for it has a process of its own', async () => {
 
 it.each(['SIGTERM', 'SIGKILL'] as const)('what a host plays ends at %s as a process does', async (signal) => {
   const home = makeHome()
-  const hosted = new HostedProcess({ cli: CLI, args: ['run'], env: bridgeEnv(home), cwd: home })
+  const hosted = new HostedProcess({ cli: PLAIN_CLI, args: ['run'], env: bridgeEnv(home), cwd: home })
   hosted.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
   await once(hosted.stdout, 'data')
   const ended = once(hosted, 'exit')
@@ -61,7 +61,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)('what a host plays ends at %s as a proc
 it('what a host plays has an exit code, and says on its stderr what was wrong', async () => {
   const home = makeHome()
   const env = bridgeEnv(home, { MCP_BRIDGE_TIMEOUT: 'soon' })
-  const hosted = new HostedProcess({ cli: CLI, args: ['run'], env, cwd: home })
+  const hosted = new HostedProcess({ cli: PLAIN_CLI, args: ['run'], env, cwd: home })
   hosted.stdin.end()
   const [said, ended] = await Promise.all([text(hosted.stderr), once(hosted, 'exit')])
   expect(said).toContain('MCP_BRIDGE_TIMEOUT')
