@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './packages/core/test/support/suite/longest-first.ts'
-import { isOfCluster, LEFT_OUT, onlyListed, WHOLE } from './packages/core/test/support/suite/only-listed.ts'
+import { IS_FIRST_TIER, isOfCluster, LEFT_OUT, onlyListed, WHOLE } from './packages/core/test/support/suite/only-listed.ts'
 
 const REAL_CLUSTER = '{packages/*/,}test/**/*-real.test.ts'
 const UNIT = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts']
@@ -91,7 +91,7 @@ export default defineConfig({
         test: {
           name: 'behind-relays',
           include:
-            process.platform === 'win32'
+            process.platform === 'win32' || IS_FIRST_TIER
               ? []
               : (listed?.filter((file) => isBothWays(file)) ?? [
                   `packages/*/test/e2e/{${BOTH_WAYS.join(',')}}.test.ts`,

@@ -55,6 +55,8 @@ environment=(HOME="$home" TMPDIR=/tmp LANG=C.UTF-8)
 for name in SANDBRIDGE_TEST_UNPLUG NODE_EXTRA_CA_CERTS HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy; do
   [ -z "${!name:-}" ] || environment+=("$name=${!name}")
 done
+# All tests, once a week, have bridges as users have them.
+[ "$command" != test:all ] || environment+=(SANDBRIDGE_TEST_BRIDGES=processes)
 [ "${#as_stranger[@]}" = 0 ] || chown -R "$user:" "$home" "$clone"
 
 # stranger PATH COMMAND…

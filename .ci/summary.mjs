@@ -2,7 +2,8 @@
 //
 //     node .ci/summary.mjs REPORTS [STEP=LOG …]
 //
-// REPORTS holds what the runs of the tests reported: one.json, newest.json, jails.json, two.json and cluster.json.
+// REPORTS holds what the runs of the tests reported: one.json, newest.json, jails.json, relays.json, two.json and
+// cluster.json.
 // Each STEP is a step that ended with an error; the end of its LOG is shown, because the cause may stand far above in a
 // long output.
 // Exit code 1 when anything failed.
@@ -16,15 +17,15 @@ const print = (line) => void process.stdout.write(`${line}\n`)
 const [reports, ...steps] = process.argv.slice(2)
 const none = { passed: 0, failed: 0, failures: [], skipped: [] }
 const read = (file) => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined)
-const [one, newest, jails, two, cluster] = ['one', 'newest', 'jails', 'two', 'cluster'].map(
+const [one, newest, jails, relays, two, cluster] = ['one', 'newest', 'jails', 'relays', 'two', 'cluster'].map(
   (name) => read(path.join(reports, `${name}.json`)) ?? none,
 )
-const runs = [one, newest, jails, two, cluster]
+const runs = [one, newest, jails, relays, two, cluster]
 
 const failures = runs.flatMap((run) => run.failures)
 // A test that stage two skips for a reason that is not known has lost what it needs.
 const known = read(path.join(import.meta.dirname, 'known-skips.json')).map((pattern) => new RegExp(pattern))
-const late = [...two.skipped, ...cluster.skipped]
+const late = [...relays.skipped, ...two.skipped, ...cluster.skipped]
 const lost = late.filter(({ reason }) => !known.some((pattern) => pattern.test(reason)))
 for (const test of lost)
   failures.push(`  ${test.file}: ${test.path.join(' > ')}: skipped in CI, because ${test.reason}`)
@@ -41,5 +42,5 @@ for (const step of unexplained) {
 if (failures.length > 0) print(['failed:', ...failures].join('\n'))
 const failed = failedTests + unexplained.length
 const skipped = one.skipped.filter(({ reason }) => reason.startsWith('only on ')).length + late.length
-print(`${one.passed + two.passed + cluster.passed} passed, ${failed} failed, ${skipped} skipped`)
+print(`${one.passed + relays.passed + two.passed + cluster.passed} passed, ${failed} failed, ${skipped} skipped`)
 process.exitCode = failed > 0 ? 1 : 0

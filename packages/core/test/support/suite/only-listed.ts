@@ -28,7 +28,10 @@ const OTHER_PLATFORM = /^only on /
 /** The tag of tests that the first tier leaves out. */
 export const WHOLE = 'whole'
 
-const report = process.env['SANDBRIDGE_TEST_ONLY']
+/** Whether this run is the first tier, which also leaves out the tests behind relays: each runs without them as well. */
+export const IS_FIRST_TIER = process.argv.some((word) => word.startsWith('--tags-filter'))
+
+const report = process.env['SANDBRIDGE_TEST_ONLY'] || undefined
 
 /**
  * What a run with SANDBRIDGE_TEST_CLUSTER=short leaves out: they take longest on a real cluster, and a cluster like it
