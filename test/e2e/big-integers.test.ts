@@ -11,7 +11,7 @@ import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/
 import { modern } from '@sandbridge/core/test/support/bridges/raw-http.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 const NUMBERS = [2n ** 53n + 1n, 2n ** 63n, 2n ** 64n, 10n ** 30n, -(2n ** 53n + 1n)]
 const LIST = `[${NUMBERS.join()}]`
@@ -61,7 +61,7 @@ beforeAll(async () => {
   // A host would play several bridges in one process, which share the prototype of BigInt.
   bridge = await startHttpBridge({ servers, env: settings, ownProcess: true }, (end) => void ends.push(end))
   env = bridgeEnv(bridge.home, settings)
-  expect(await runProgram(process.execPath, [CLI, 'exec', '-c', WORKFLOW], env)).toMatchObject({ code: 0 })
+  expect(await runCommand(['exec', '-c', WORKFLOW], env)).toMatchObject({ code: 0 })
 }, 200_000)
 afterAll(async () => {
   for (const end of ends.toReversed()) await end()
@@ -156,7 +156,7 @@ it('a client over stdio sends them to workflows', async () => {
 
 it('a terminal prints them, and passes them on', async () => {
   const code = `print(await mcp_t.echo(ids=${LIST})); (await mcp_t.rows()).ids`
-  const { stdout } = await runProgram(process.execPath, [CLI, 'exec', '-c', code], env)
+  const { stdout } = await runCommand(['exec', '-c', code], env)
   expect(stdout).toContain(`got {"ids":${LIST}}`)
   expect(stdout).toContain(SPACED)
 })

@@ -16,7 +16,7 @@ import {
 import { ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import type { ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { needsTerminal, runInTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 /** Starts like any other server, 10 s later. */
 function slow({ command, args = [] }: ServerEntry): ServerEntry {
@@ -73,7 +73,7 @@ it('the first session of a user in a terminal reads well', { timeout: 360_000 },
     const { stdout, stderr, code } =
       args.length === 0
         ? await runInTerminal([process.execPath, CLI], env, { cwd: project })
-        : await runProgram(process.execPath, [CLI, ...args], env, { cwd: project })
+        : await runCommand(args, env, { cwd: project })
     session += `$ sandbridge ${args.map(quoted).join(' ')}`.trimEnd() + `\n${stdout}${stderr}`
     session += code === 0 ? '\n' : `(exit code ${code})\n\n`
   }

@@ -2,9 +2,9 @@
 // This file verifies that one id leads from an error that the model reads to the log, the record and the trace, and
 // that ordinary errors have no id.
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { bridgeEnv, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { startCollector } from '@sandbridge/telemetry/test/support/collector.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 interface Entry {
@@ -38,7 +38,7 @@ it('one id leads from a failed call’s error to its log line, its record and it
   expect(spans.at(-1)!.spanId.startsWith(id!)).toBe(true)
 
   const env2 = bridgeEnv(home)
-  const log = (...args: string[]) => runProgram(process.execPath, [CLI, 'log', ...args], env2)
+  const log = (...args: string[]) => runCommand(['log', ...args], env2)
   const told = async (prefix: string) => {
     const { stdout } = await log(prefix, '--json')
     return stdout.split('\n').flatMap((line) => (line === '' ? [] : (JSON.parse(line) as Entry)))

@@ -16,7 +16,7 @@ import {
 import type { ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand, runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 
 interface Report {
@@ -73,7 +73,7 @@ it('doctor warns of servers that failed when last asked, and of denials that mat
   })
   const rules = { deny: ['good__delte'], ask: ['god'], allow: ['good__creat'] }
   writeFileSync(path.join(home, 'MCPs/permissions.json'), JSON.stringify({ permissions: rules }))
-  await runProgram(process.execPath, [CLI, 'index'], bridgeEnv(home))
+  await runCommand(['index'], bridgeEnv(home))
   const { code, findings } = await doctor()
   const told = findings.filter(({ check }) => check === 'servers' || check === 'permissions')
   expect(told.map(({ level, message, advice }) => `${level} ${message} ${advice}`)).toEqual([
@@ -83,7 +83,7 @@ it('doctor warns of servers that failed when last asked, and of denials that mat
   ])
   expect(code).toBe(1)
   // A rule that allows nothing does no harm.
-  const { code: shown, stdout } = await runProgram(process.execPath, [CLI, 'doctor'], bridgeEnv(home))
+  const { code: shown, stdout } = await runCommand(['doctor'], bridgeEnv(home))
   expect(shown).toBe(1)
   expect(stdout).toMatch(/^ {2}permissions: No known tool matches the rule allow "good__creat"/m)
   expect(stdout.match(/good__delte/g)).toHaveLength(1)
@@ -149,7 +149,7 @@ it('doctor finds a damaged snapshot of the embedded sandbox', async () => {
 it('doctor exits with 2 when no cell runs', async () => {
   const { home } = doctorIn({})
   const env = bridgeEnv(home, { MCP_BRIDGE_RUNTIME: 'podman', PATH: '/nowhere' })
-  const { code } = await runProgram(process.execPath, [CLI, 'doctor'], env)
+  const { code } = await runCommand(['doctor'], env)
   expect(code).toBe(2)
 })
 
@@ -159,7 +159,7 @@ describe.each(['podman', 'docker', 'bubblewrap'] as const)('a sandbox of %s', { 
     const home = makeHome({})
     const limits = { MCP_BRIDGE_PIDS: '64', MCP_BRIDGE_CPUS: '0.5', MCP_BRIDGE_MEMORY: '256m' }
     const env = bridgeEnv(home, { ...runtimeEnv(name), ...limits })
-    const { code, stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json', '--deep'], env)
+    const { code, stdout } = await runCommand(['doctor', '--json', '--deep'], env)
     const { findings } = JSON.parse(stdout) as Report
     const levels = Object.fromEntries(findings.map(({ check, level }) => [check, level]))
     expect(levels).toMatchObject({ network: 'ok', seccomp: 'ok', memory: 'ok', processes: 'ok', time: 'ok' })
@@ -174,7 +174,7 @@ it('doctor warns of a file that MCP_SERVERS_CONFIG names and that defines no ser
   const file = path.join(home, 'named.json')
   writeFileSync(file, '{"mcpServers": {}}')
   const env = bridgeEnv(home, { MCP_SERVERS_CONFIG: file })
-  const { code, stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--json'], env)
+  const { code, stdout } = await runCommand(['doctor', '--json'], env)
   const { findings } = JSON.parse(stdout) as Report
   expect(findings.find(({ message }) => message.includes(file))).toMatchObject({ check: 'sources', level: 'warning' })
   expect(code).toBe(1)

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 it('sandbridge log shows runs and calls of running and ended bridges, and whether the record was changed', async () => {
@@ -13,7 +13,7 @@ it('sandbridge log shows runs and calls of running and ended bridges, and whethe
   await bridge.run('await mcp_raw.echo(text="a")')
   const { home } = bridge
   const env = bridgeEnv(home)
-  const log = (...args: string[]) => runProgram(process.execPath, [CLI, 'log', ...args], env)
+  const log = (...args: string[]) => runCommand(['log', ...args], env)
 
   // The record is written shortly after the response.
   await expect.poll(async () => (await log()).stdout).toMatch(/run .*ok/)

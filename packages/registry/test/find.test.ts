@@ -1,9 +1,9 @@
 // This file verifies that a terminal and a cell can find servers of a registry, and what is reported when a registry
 // fails.
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { FakeRegistry, listed } from './support/fake-registry.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 const weather = listed({
@@ -23,7 +23,7 @@ it('sandbridge find prints a line for each server, online and offline', async ()
   const registry = await startRegistry()
   const home = makeHome()
   const find = (...args: string[]) =>
-    runProgram(process.execPath, [CLI, 'find', ...args], bridgeEnv(home, { MCP_BRIDGE_REGISTRIES: registry.address }))
+    runCommand(['find', ...args], bridgeEnv(home, { MCP_BRIDGE_REGISTRIES: registry.address }))
   expect(await find('forecast')).toEqual({ code: 0, stdout: `${LINE}\n`, stderr: '' })
   const asked = registry.requests.length
   expect((await find('forecast', '--offline')).stdout).toBe(`${LINE}\n`)

@@ -5,12 +5,11 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { inTerminal, needsTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 
-const run = (home: string, args: string[], env: Record<string, string> = {}) =>
-  runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env))
+const run = (home: string, args: string[], env: Record<string, string> = {}) => runCommand(args, bridgeEnv(home, env))
 
 async function problems(home: string, env: Record<string, string> = {}): Promise<Record<string, string | undefined>> {
   const { stdout } = await run(home, ['servers', '--json'], env)

@@ -2,14 +2,14 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, BUILT_CLI, CLI, fixtureServer, makeHome, published } from '../support/bridges/bridge-process.ts'
+import { bridgeEnv, BUILT_CLI, fixtureServer, makeHome, published } from '../support/bridges/bridge-process.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
-import { runProgram } from '../support/machine/run-program.ts'
+import { runCommand, runProgram } from '../support/machine/run-program.ts'
 
 /** The names that a bridge finds, and what it writes to stderr. No sandbox starts for them. */
 async function found(home: string, env: Record<string, string> = {}) {
   const args = ['-v', 'servers', '--json']
-  const { stdout, stderr, code } = await runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, env))
+  const { stdout, stderr, code } = await runCommand(args, bridgeEnv(home, env))
   const { servers } = JSON.parse(stdout) as { servers: { name: string }[] }
   return { code, stderr, names: servers.map(({ name }) => name).toSorted() }
 }
@@ -71,7 +71,7 @@ it('the bridge gives a server its environment and folder, and the sandbox none o
 
 it('an invalid setting is reported with its variable, its value and the allowed values', async () => {
   const env = bridgeEnv(makeHome(), { MCP_BRIDGE_TIMEOUT: 'soon', MCP_BRIDGE_OUTPUT_MODE: 'xml' })
-  const { stderr, code } = await runProgram(process.execPath, [CLI], env)
+  const { stderr, code } = await runCommand([], env)
   expect(code).toBe(2)
   expect(stderr).toMatch(/MCP_BRIDGE_TIMEOUT.*soon/)
   expect(stderr).toMatch(/MCP_BRIDGE_OUTPUT_MODE.*xml.*compact.*toon.*json/s)

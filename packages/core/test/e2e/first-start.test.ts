@@ -2,10 +2,10 @@
 // This file verifies the first start of servers: listed before the first search, and told about while a package manager
 // installs them.
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer } from '../support/bridges/bridge-process.ts'
+import { bridgeEnv, fixtureServer } from '../support/bridges/bridge-process.ts'
 import { onPath, skip } from '../support/suite/needs.ts'
 import { startNpmRegistry } from '../support/servers/npm-registry.ts'
-import { runProgram } from '../support/machine/run-program.ts'
+import { runCommand } from '../support/machine/run-program.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 import { newFolder } from '../support/machine/new-folder.ts'
 
@@ -39,7 +39,7 @@ it(
     const bridge = await startBridge({ servers: { slow, quick: fixtureServer('raw.mjs', 'good') }, env: shared })
     await bridge.client.listTools()
     const ofCommand = bridgeEnv(bridge.home, shared)
-    const listed = async () => (await runProgram(process.execPath, [CLI, 'servers'], ofCommand)).stdout
+    const listed = async () => (await runCommand(['servers'], ofCommand)).stdout
     if (hasResidents)
       await expect
         .poll(listed, { timeout: 60_000, interval: 1000 })

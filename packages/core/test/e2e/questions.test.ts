@@ -4,8 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client, ClientCapabilities } from '@modelcontextprotocol/client'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { bridgeEnv, CLI, fixtureServer, makeHome, published } from '../support/bridges/bridge-process.ts'
-import { runProgram } from '../support/machine/run-program.ts'
+import { bridgeEnv, fixtureServer, makeHome, published } from '../support/bridges/bridge-process.ts'
+import { runCommand } from '../support/machine/run-program.ts'
 import { sharedBridge } from '../support/bridges/shared-bridge.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 
@@ -131,7 +131,7 @@ it(
     expect(await tools(able)).toMatch(/elicit/)
     expect(await tools({})).not.toMatch(/elicit/)
     // A command knows what there is without starting anything, from whichever client has seen it.
-    const { stdout } = await runProgram(process.execPath, [CLI, 'tools', 'everything'], bridgeEnv(home))
+    const { stdout } = await runCommand(['tools', 'everything'], bridgeEnv(home))
     expect(stdout).toContain('echo')
     const [book, ...others] = readdirSync(path.join(home, 'MCPs/.sandbridge/toolbooks'))
     const { listings } = JSON.parse(readFileSync(path.join(home, 'MCPs/.sandbridge/toolbooks', book!), 'utf8')) as {

@@ -14,7 +14,7 @@ import {
   type ServerEntry,
   type TestBridge,
 } from '../support/bridges/bridge-process.ts'
-import { runProgram } from '../support/machine/run-program.ts'
+import { runCommand } from '../support/machine/run-program.ts'
 
 const fixture = (name: string) => path.join(ROOT, 'packages/core/test/fixtures/servers', name)
 
@@ -123,7 +123,7 @@ print(runtime.capability_summary(), LOADED_MCP_SERVERS, runtime.list_loaded_serv
     'doctor',
     'login remote401 --no-browser',
   ]) {
-    const { stdout, stderr } = await runProgram(process.execPath, [CLI, ...command.split(' ')], env, {
+    const { stdout, stderr } = await runCommand(command.split(' '), env, {
       cwd: bridge.home,
     })
     outputs.set(command, stdout + stderr)

@@ -4,9 +4,9 @@
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { estimateTokens } from '../../src/util/tokens/estimate-tokens.ts'
-import { bridgeEnv, CLI, fixtureServer, makeHome, type ServerEntry } from '../support/bridges/bridge-process.ts'
+import { bridgeEnv, fixtureServer, makeHome, type ServerEntry } from '../support/bridges/bridge-process.ts'
 import { descendants } from '../support/machine/processes.ts'
-import { runProgram } from '../support/machine/run-program.ts'
+import { runCommand } from '../support/machine/run-program.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const COUNT = 300
@@ -50,6 +50,6 @@ it('a bridge starts with hundreds of configured servers', { timeout: 180_000 }, 
 
 it('sandbridge servers lists hundreds of servers', async () => {
   const home = makeHome(servers)
-  const { code, stdout } = await runProgram(process.execPath, [CLI, 'servers'], bridgeEnv(home), { cwd: home })
+  const { code, stdout } = await runCommand(['servers'], bridgeEnv(home), { cwd: home })
   expect([code, stdout.trim().split('\n').length]).toEqual([0, COUNT])
 })

@@ -4,15 +4,15 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const TOKEN = 'chosen-by-the-user'
 
 async function tryToStart(address: string, env: Record<string, string> = {}, home = makeHome()) {
-  return runProgram(process.execPath, [CLI, 'run', '--http', address], bridgeEnv(home, env))
+  return runCommand(['run', '--http', address], bridgeEnv(home, env))
 }
 
 /** Occupies a port of this machine until `release` or the end of the test. */

@@ -7,10 +7,10 @@ import { request } from 'node:https'
 import path from 'node:path'
 import { connect } from 'node:tls'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { makeCertificate, type Pair } from '@sandbridge/core/test/support/machine/make-certificate.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { runHeaders } from '@sandbridge/core/test/support/bridges/raw-http.ts'
 
 const FLAGS = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem']
@@ -43,7 +43,7 @@ function servedName({ url }: HttpBridge): Promise<string> {
 
 function tryToStart(...args: string[]) {
   const home = makeHome()
-  return runProgram(process.execPath, [CLI, 'run', ...args], bridgeEnv(home))
+  return runCommand(['run', ...args], bridgeEnv(home))
 }
 
 it('the bridge serves a cell over TLS', async () => {

@@ -5,12 +5,11 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   bridgeEnv,
-  CLI,
   closeTestBridge,
   openTestBridge,
   type TestBridge,
 } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 let bridge: TestBridge
@@ -134,7 +133,7 @@ it('an artifact is available in a later session, in another bridge, and in a ter
   await first.run('runtime.save_artifact("kept.json", {"n": 1}); runtime.reset()')
   expect(await first.run('runtime.open_artifact("kept.json").text()')).toContain('"n": 1')
   const env = bridgeEnv(first.home)
-  const sandbridge = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], env)
+  const sandbridge = (...args: string[]) => runCommand(args, env)
   const { stdout } = await sandbridge('exec', '-c', 'runtime.artifacts()')
   expect(stdout).toMatch(/^kept\.json, version 1, application\/json, \d+ bytes/)
   expect((await sandbridge('artifacts')).stdout).toMatch(/^kept\.json +version 1 /)

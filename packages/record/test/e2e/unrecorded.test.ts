@@ -2,12 +2,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 
 it('exec prints its result, and says on stderr that the record cannot be written', async () => {
   const home = makeHome()
-  const exec = () => runProgram(process.execPath, [CLI, 'exec', '-c', '1 + 1'], bridgeEnv(home))
+  const exec = () => runCommand(['exec', '-c', '1 + 1'], bridgeEnv(home))
   const state = path.join(home, 'MCPs/.sandbridge')
   mkdirSync(state)
   // A file in place of the folder: nothing can be written there, not even by root.

@@ -4,16 +4,16 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { pathWith, pathWithBrowser } from '@sandbridge/core/test/support/servers/agreeing-browser.ts'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
-import { runCommand, runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
 
 const PATH = pathWithBrowser()
 const CALL = 'await mcp_r.echo(text="hi")'
 
 const login = (home: string, args: string[], env: Record<string, string> = {}) =>
-  runProgram(process.execPath, [CLI, 'login', ...args], bridgeEnv(home, { PATH, ...env }), { cwd: home })
+  runCommand(['login', ...args], bridgeEnv(home, { PATH, ...env }), { cwd: home })
 const run = async (home: string, args: string[], env: Record<string, string> = {}) => {
   const { stdout, stderr } = await runCommand(args, bridgeEnv(home, env), { cwd: home })
   return stdout + stderr

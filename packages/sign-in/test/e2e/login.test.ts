@@ -5,16 +5,16 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { pathWith, pathWithBrowser } from '@sandbridge/core/test/support/servers/agreeing-browser.ts'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
 
 const PATH_WITH_BROWSER = pathWithBrowser()
 
 const sandbridge = (home: string, args: string[], env: Record<string, string> = {}) =>
-  runProgram(process.execPath, [CLI, ...args], bridgeEnv(home, { PATH: PATH_WITH_BROWSER, ...env }), { cwd: home })
+  runCommand(args, bridgeEnv(home, { PATH: PATH_WITH_BROWSER, ...env }), { cwd: home })
 
 it('sandbridge login prints JSON alone on stdout, and the page to sign in at on stderr', async () => {
   needsPosix('its browser is a script')

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { inTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
@@ -21,7 +21,7 @@ const home = makeHome({
   fickle: fixtureServer('raw.mjs', 'needs-key', LICENCE),
 })
 const project = path.join(home, 'project')
-const run = (args: string[], cwd = home) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(home), { cwd })
+const run = (args: string[], cwd = home) => runCommand(args, bridgeEnv(home), { cwd })
 const shown = (args: string[], cwd = home) => inTerminal([process.execPath, CLI, ...args], bridgeEnv(home), { cwd })
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ it('a server whose entry is skipped is counted by `servers`, and its reason and 
     good: fixtureServer('raw.mjs', 'good'),
     notes: { ...fixtureServer('raw.mjs', 'good'), permission: { deny: ['*'] } } as ReturnType<typeof fixtureServer>,
   })
-  const ask = (...args: string[]) => runProgram(process.execPath, [CLI, ...args], bridgeEnv(other), { cwd: other })
+  const ask = (...args: string[]) => runCommand(args, bridgeEnv(other), { cwd: other })
   const list = await ask('servers')
   expect(list.stdout).not.toContain('notes')
   expect(list.stderr).toBe('1 entry skipped: see `sandbridge servers --sources`.\n')
