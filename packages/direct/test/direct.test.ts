@@ -192,14 +192,24 @@ describe.each(WAYS)('a call $way', ({ mode, call }) => {
 })
 
 describe.each(WAYS)('with flow rules, a call $way', ({ mode, call }) => {
-  it.each(SAYINGS)('is denied after its server has said something as %s', async (how) => {
+  const isDenied = async (how: string): Promise<void> => {
     const { home, reached } = homeOf()
     const bridge = await startBridge({ home, env: { MCP_BRIDGE_TOOLS: mode, MCP_BRIDGE_FLOW: 'deny' } })
     await call(bridge, 'send', { to: 'bob' })
     await call(bridge, 'tell', { to: how })
     expect(textOf(await call(bridge, 'send', { to: 'carl' }))).toContain('MCP_BRIDGE_FLOW')
     expect(reached().map((one) => (one as string[])[0])).toEqual(['send', 'tell'])
-  })
+  }
+  const [first = '', ...others] = SAYINGS
+
+  it(`is denied after its server has said something as ${first}`, () => isDenied(first))
+
+  // whole: a bridge for each. The forms are read at one place, whichever way a call is made.
+  it.each(others)(
+    'is denied after its server has said something as %s',
+    { tags: mode === 'direct' ? [] : ['whole'] },
+    isDenied,
+  )
 })
 
 describe('what is listed', () => {

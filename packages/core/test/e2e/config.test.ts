@@ -71,8 +71,8 @@ it('the bridge gives a server its environment and folder, and the sandbox none o
 
 it('an invalid setting is reported with its variable, its value and the allowed values', async () => {
   const env = bridgeEnv(makeHome(), { MCP_BRIDGE_TIMEOUT: 'soon', MCP_BRIDGE_OUTPUT_MODE: 'xml' })
-  const { stderr, code } = await runCommand([], env)
-  expect(code).toBe(2)
-  expect(stderr).toMatch(/MCP_BRIDGE_TIMEOUT.*soon/)
-  expect(stderr).toMatch(/MCP_BRIDGE_OUTPUT_MODE.*xml.*compact.*toon.*json/s)
+  const { stdout, stderr, code } = await runCommand([], env)
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^sandbridge: .*MCP_BRIDGE_TIMEOUT.*soon/)
+  expect(stderr).toMatch(/MCP_BRIDGE_OUTPUT_MODE.*"xml".*compact, toon, json/s)
 })

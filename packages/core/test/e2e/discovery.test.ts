@@ -165,22 +165,9 @@ it('two needs in one search are both represented, in one list or each by itself'
   expect(text).toContain("['add two numbers', 'move a file']")
 })
 
-it('a server that cannot start is reported once, with its last stderr line, and is unavailable in the summary', async () => {
+it('a server that cannot start, or refuses to list its tools, is reported once, and unavailable in the summary', async () => {
   const script = 'console.error("Traceback:\\n  line 1\\nModuleNotFoundError: no module mcp_thing"); process.exit(1)'
-  const fresh = await startBridge({
-    servers: { good: fixtureServer('raw.mjs', 'good'), broken: { command: process.execPath, args: ['-e', script] } },
-  })
-  const search = 'print(await runtime.search_tool_docs("echo a message", limit=1))'
-  const first = await fresh.run(search)
-  expect(first).toMatch(
-    /broken \([\s\S]*exited with code 1[\s\S]*Last output: ModuleNotFoundError: no module mcp_thing/,
-  )
-  expect(await fresh.run(search)).not.toContain('broken')
-  expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_broken: unavailable$/m)
-})
-
-it('a server that starts and refuses to list its tools is unavailable in the summary, and in each search that names it', async () => {
-  const script = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const refusing = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method, params } = JSON.parse(line)
     if (id === undefined) return
     const serverInfo = { name: 'crm', version: '1' }
@@ -191,14 +178,23 @@ it('a server that starts and refuses to list its tools is unavailable in the sum
     console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
   })`
   const fresh = await startBridge({
-    servers: { good: fixtureServer('raw.mjs', 'good'), crm: { command: process.execPath, args: ['-e', script] } },
+    servers: {
+      good: fixtureServer('raw.mjs', 'good'),
+      broken: { command: process.execPath, args: ['-e', script] },
+      crm: { command: process.execPath, args: ['-e', refusing] },
+    },
   })
-  const search = (more = '') => fresh.run(`print(await runtime.search_tool_docs("contacts"${more}))`)
-  expect(await search()).toContain('database is down')
-  expect(await search()).not.toContain('database is down')
+  const search = (more = '') => fresh.run(`print(await runtime.search_tool_docs("echo a message", limit=1${more}))`)
+  const first = await search()
+  expect(first).toMatch(
+    /broken \([\s\S]*exited with code 1[\s\S]*Last output: ModuleNotFoundError: no module mcp_thing/,
+  )
+  expect(first).toContain('database is down')
+  expect(await search()).not.toMatch(/broken|database is down/)
   for (let round = 0; round < 2; round += 1)
     expect(await search(', servers=["crm"]')).toMatch(/Unavailable and not searched: crm \([^]*database is down/)
-  expect(await fresh.run('print(runtime.capability_summary())')).toMatch(/\n- mcp_crm: unavailable$/m)
+  const summary = await fresh.run('print(runtime.capability_summary())')
+  for (const name of ['broken', 'crm']) expect(summary).toMatch(new RegExp(`\\n- mcp_${name}: unavailable$`, 'm'))
 })
 
 it('an import of an unknown tool is refused before the cell runs, with similar names, when the tools are known', async () => {

@@ -28,8 +28,6 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     capabilities: { elicitation: { form: {} }, sampling: { tools: {} }, roots: {} },
     prepare: (one) => (client = one),
   })
-  const unable = sharedBridge({ era, servers: SERVERS })
-  const withoutTools = sharedBridge({ era, servers: SERVERS, capabilities: { sampling: {} } })
 
   /** Each test says what the client answers; without that, a question fails. */
   beforeEach(() => {
@@ -77,23 +75,10 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     expect(told).toContain('"sampling":{"tools":{}}')
   })
 
-  it(`a client of the ${era} era that declares no tools in sampling is not sent any`, async () => {
-    expect(await withoutTools().run(ask('tooled'))).toContain("the cell's client does not support this request")
-    const told = await withoutTools().run('runtime.describe_server("tooled")["instructions"]')
-    expect(told).toContain('"sampling":{}')
-  })
-
   it(`a client of the ${era} era gives its roots to servers`, async () => {
     client.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///project' }] }))
     expect(await able().run(ask('rooted'))).toContain('file:///project')
   })
-
-  it.each(Object.keys(SERVERS))(
-    `a client of the ${era} era that cannot answer is not asked by %s, and the server is told at once`,
-    async (server) => {
-      expect(await unable().run(ask(server))).toMatch(/is not supported: this client|decline/)
-    },
-  )
 
   it(
     `the time limit stands still while the user of a client of the ${era} era thinks`,
@@ -113,6 +98,39 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era', (era
     // The server tells of those tools once it has learnt it, maybe after its first list.
     await expect.poll(tools).toMatch(/elicit/)
   })
+})
+
+// One bridge for what a client cannot do: it can sample, without tools.
+describe.each(['legacy', 'modern'] as const)('with a client of the %s era that can do little', (era) => {
+  const { asker, rooted, tooled } = SERVERS
+  const unable = sharedBridge({ era, servers: { asker, rooted, tooled }, capabilities: { sampling: {} } })
+
+  it(`a client of the ${era} era that declares no tools in sampling is not sent any`, async () => {
+    expect(await unable().run(ask('tooled'))).toContain("the cell's client does not support this request")
+    const told = await unable().run('runtime.describe_server("tooled")["instructions"]')
+    expect(told).toContain('"sampling":{}')
+  })
+
+  it.each(['asker', 'rooted'])(
+    `a client of the ${era} era that cannot answer is not asked by %s, and the server is told at once`,
+    async (server) => {
+      expect(await unable().run(ask(server))).toMatch(/is not supported: this client|decline/)
+    },
+  )
+})
+
+// whole: a client that cannot sample is as one that cannot be asked.
+describe.each(['legacy', 'modern'] as const)('with a client of the %s era that can do nothing', (era) => {
+  const { sampler, tooled } = SERVERS
+  const unable = sharedBridge({ era, servers: { sampler, tooled } })
+
+  it.each(['sampler', 'tooled'])(
+    `a client of the ${era} era that cannot answer is not asked by %s, and the server is told at once`,
+    { tags: ['whole'] },
+    async (server) => {
+      expect(await unable().run(ask(server))).toMatch(/is not supported: this client|decline/)
+    },
+  )
 })
 
 it(

@@ -7,15 +7,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
 import { providerOrSkip, runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { sharedBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
-import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { bridgeEnv, CLI, makeHome, type TestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
-import { mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../support/mailbox.ts'
+import { type Mailbox, mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../support/mailbox.ts'
 
 async function open(env: Record<string, string> = {}, more: object = {}) {
   const mail = mailbox(more)
-  const bridge = await startBridge({ servers: { mail: mail.entry }, env })
+  return use(await startBridge({ servers: { mail: mail.entry }, env }), mail)
+}
+
+function use(bridge: TestBridge, mail: Mailbox) {
   /** Sends a cell and gives up when the server has got so many writes, as a client does at its timeout. */
   const lose = async (code: string, writes: number, afterMs = 0, tool = 'run_python') => {
     const leave = new AbortController()
@@ -28,6 +32,15 @@ async function open(env: Record<string, string> = {}, more: object = {}) {
     await lost
   }
   return { bridge, sent: mail.sent, lose }
+}
+
+const sharedMail = mailbox()
+const shared = sharedBridge({ servers: { mail: sharedMail.entry } })
+/** For tests after which nothing is lost: one bridge, of whose writes each sees its own. */
+function openShared() {
+  const before = sharedMail.sent().length
+  const sent = () => sharedMail.sent().slice(before)
+  return use(shared(), { ...sharedMail, sent, got: (count) => sharedMail.got(before + count) })
 }
 
 it('a cell that is sent again after its client gave up gets the answers of its calls, and says so', async () => {
@@ -66,7 +79,7 @@ it('a call without an answer raises OutcomeUnknown, as often as it is repeated, 
 })
 
 it('loops, and a cell that is run again after its result, make every call', async () => {
-  const { bridge, sent } = await open()
+  const { bridge, sent } = openShared()
   const loop = 'for _ in range(10): await mcp_mail.send(text="same")'
   for (const _ of [1, 2]) expect((await bridge.call({ code: loop })).text).not.toContain('sandbridge')
   expect(sent()).toEqual(Array(20).fill('send same'))
@@ -129,7 +142,7 @@ it('an answer is not used again for a call that a rule denies by now, nor for a 
 })
 
 it('a server that claims to read is believed, unless the name of its tool says otherwise', async () => {
-  const { bridge, sent, lose } = await open()
+  const { bridge, sent, lose } = openShared()
   const code = 'await mcp_mail.peek(text="it")\nawait mcp_mail.delete_all(text="it")\nimport time; time.sleep(20)'
   await lose(code, 2, 200)
   const { text } = await bridge.call({ code: code.replace('20', '0') })
