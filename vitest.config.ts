@@ -1,7 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './packages/core/test/support/suite/longest-first.ts'
-import { IS_FIRST_TIER, isOfCluster, LEFT_OUT, onlyListed, WHOLE } from './packages/core/test/support/suite/only-listed.ts'
+import {
+  IS_FIRST_TIER,
+  isOfCluster,
+  LEFT_OUT,
+  onlyListed,
+  WHOLE,
+} from './packages/core/test/support/suite/only-listed.ts'
 
 const REAL_CLUSTER = '{packages/*/,}test/**/*-real.test.ts'
 const UNIT = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts']

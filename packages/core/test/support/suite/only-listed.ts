@@ -28,7 +28,7 @@ const OTHER_PLATFORM = /^only on /
 /** The tag of tests that the first tier leaves out. */
 export const WHOLE = 'whole'
 
-/** Whether this run is the first tier, which also leaves out the tests behind relays: each runs without them as well. */
+/** Whether this run is the first tier. It also leaves out tests behind relays, which it runs without them. */
 export const IS_FIRST_TIER = process.argv.some((word) => word.startsWith('--tags-filter'))
 
 const report = process.env['SANDBRIDGE_TEST_ONLY'] || undefined
