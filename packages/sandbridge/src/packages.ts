@@ -26,6 +26,7 @@ import { registry } from '@sandbridge/registry/package.ts'
 import { remote } from '@sandbridge/remote/package.ts'
 import { resident } from '@sandbridge/resident/package.ts'
 import { signIn } from '@sandbridge/sign-in/package.ts'
+import { tasks } from '@sandbridge/tasks/package.ts'
 import { telemetry } from '@sandbridge/telemetry/package.ts'
 import { terminal } from '@sandbridge/terminal/package.ts'
 import { vectors } from '@sandbridge/vectors/package.ts'
@@ -58,6 +59,7 @@ export const PACKAGES: readonly Package[] = [
   remote,
   resident,
   signIn,
+  tasks,
   telemetry,
   terminal,
   vectors,

@@ -61,7 +61,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
     isFixed: () =>
       offers.every((make) => make({ settings, hasDirect: told?.hasDirect, getConversation }) === undefined),
     /** How many tasks of the client run, or have a result that it has not fetched. */
-    unfetchedTasks: () => runs.tasks.unfetchedCount,
+    unfetchedTasks: () => runs.unfetchedTasks,
     /** What was opened; undefined when nothing was, or when that failed. */
     opened: async () => conversation?.catch(() => undefined),
     /** Call when its cells have ended. */

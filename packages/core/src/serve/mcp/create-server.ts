@@ -13,6 +13,7 @@ import {
   ProtocolErrorCode,
   type ReadResourceResult,
   type Server,
+  type ServerCapabilities,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { BridgeError, messageOf } from '../../errors.ts'
@@ -26,8 +27,7 @@ import { ofResponse } from './deliveries.ts'
 import { runRequest } from './observed-run.ts'
 import type { Offer } from './offer.ts'
 import { abilitiesOf, isRunState, type OpenRun, type RunEvent } from './runs/open-run.ts'
-import { OLDER_TASKS, serveOlderTasks } from './runs/older-tasks.ts'
-import { MAX_TASKS, serveTasks, TASKS_EXTENSION } from './runs/task-runs.ts'
+import { knowsTasks, type LateAnswer, type ServedTasks, serveTasks, taskEra, tasks } from './runs/tasks-part.ts'
 import { OpenRuns } from './runs/open-runs.ts'
 import { rehearse } from './rehearse.ts'
 import { sendQuestion } from './send-question.ts'
@@ -49,9 +49,11 @@ export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
   const { languages, outputMode } = parts.settings
   const offers = (parts.offers ?? []).flatMap((make) => make({ ...parts, hasDirect: parts.behind?.hasDirect }) ?? [])
+  const hasTasks = tasks.isHere
+  const announced: ServerCapabilities = hasTasks ? taskEra(parts.isModern).capabilities : {}
   const extensions: Record<string, JSONObject> = Object.assign(
     {},
-    parts.isModern && TASKS_EXTENSION,
+    announced.extensions,
     ...offers.map(({ capabilities }) => capabilities.extensions),
   )
   /** What a client is offered in place of code. */
@@ -69,7 +71,7 @@ export function createServer(parts: ServerParts): Server {
         tools: {},
         resources: {},
         logging: {},
-        ...(!parts.isModern && { tasks: OLDER_TASKS }),
+        ...announced,
         ...Object.assign({}, ...offers.map(({ capabilities }) => capabilities)),
         ...(Object.keys(extensions).length > 0 && { extensions }),
       },
@@ -118,7 +120,10 @@ export function createServer(parts: ServerParts): Server {
       languages.length > 0 ? (await import('./language-tools.ts')).languageTools(parts.settings, byHandle) : []
     const code = instead ? [] : [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...others]
     const own = code.map((tool) => marked(tool, parts.settings))
-    const callable = openTask ? own.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } })) : own
+    const callable =
+      hasTasks && !parts.isModern
+        ? own.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } }))
+        : own
     const all = [...callable, ...(await offeredTools(capabilities))]
     return { tools: showsApps(capabilities) ? (await apps.for(SHOW_APP)).withShowApp(all, byHandle) : all }
   })
@@ -159,14 +164,9 @@ export function createServer(parts: ServerParts): Server {
       )
     }
     const quirks = quirksFor(context)
-    const wantsTask = task !== undefined && openTask !== undefined
-    if (wantsTask && !runs.tasks.hasRoom) {
-      // A client that asked for a task cannot read the answer of another call.
-      throw new ProtocolError(
-        ProtocolErrorCode.InternalError,
-        `${MAX_TASKS} tasks are running. No code ran. Call again when one has ended, or cancel one.`,
-      )
-    }
+    const wantsTask = hasTasks && task !== undefined && !parts.isModern
+    const mayBeTask = wantsTask || (context.mcpReq.envelope !== undefined && knowsTasks(capabilitiesOf(context)))
+    const asTask = hasTasks && mayBeTask ? (await served()).taskFor(wantsTask) : undefined
     let run: OpenRun
     try {
       const send = wantsTask ? undefined : sendQuestion(server, context)
@@ -175,7 +175,7 @@ export function createServer(parts: ServerParts): Server {
       return failureResult(error, parts, quirks)
     }
     const session = byHandle ? (offer ? undefined : handleIn(args)) : ''
-    const late = latenessOf(context, session, quirks, wantsTask)
+    const late = latenessOf(context, session, quirks, asTask)
     const until = performance.now() + late.afterMs
     const earlier: CallToolResult[] = []
     const fetched: OpenRun[] = []
@@ -244,14 +244,12 @@ export function createServer(parts: ServerParts): Server {
     context: ServerContext,
     session: string | undefined,
     quirks: ClientQuirks,
-    wantsTask: boolean,
-  ): { afterMs: number; answer: (run: OpenRun) => CallToolResult | Promise<CallToolResult> } {
-    const { _meta: meta, envelope } = context.mcpReq
+    asTask: LateAnswer | undefined,
+  ): Required<LateAnswer> {
+    const { _meta: meta } = context.mcpReq
     const hears = meta?.progressToken !== undefined
     const afterMs = session === undefined || hears || quirks.waits ? Infinity : runs.patienceMs
-    if (wantsTask) return { afterMs, answer: openTask! }
-    if (envelope !== undefined && runs.tasks.serves(capabilitiesOf(context)))
-      return { afterMs: runs.tasks.patienceMs, answer: (run) => runs.tasks.add(run) as CallToolResult }
+    if (asTask) return { afterMs, ...asTask }
     const answer = async (run: OpenRun) => {
       await tellDelivered(run, false)
       runs.goOn(run, session!)
@@ -260,8 +258,12 @@ export function createServer(parts: ServerParts): Server {
     return { afterMs, answer }
   }
 
-  if (parts.isModern) serveTasks(server, runs.tasks, capabilitiesOf)
-  const openTask = parts.isModern ? undefined : serveOlderTasks(server, runs.tasks)
+  let ownTasks: ServedTasks | undefined
+  const served = async () => {
+    const all = await runs.tasks()
+    return (ownTasks ??= all.serve(server, parts.isModern === true, capabilitiesOf))
+  }
+  if (hasTasks) serveTasks(server, parts.isModern === true, served)
 
   /** What a run gives next, as an answer to this request; undefined when its client would have given up by then. */
   async function eventOf(run: OpenRun, context: ServerContext, until: number): Promise<RunEvent | undefined> {

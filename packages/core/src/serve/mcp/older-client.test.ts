@@ -1,6 +1,7 @@
 // This file verifies what a client of protocol revision 2025-11-25 or older, which is asked while its call stays open,
 // can hold up.
 import { devNull } from 'node:os'
+import type { Server } from '@modelcontextprotocol/server'
 import { expect, it } from 'vitest'
 import { fixtureServer } from '../../../test/support/bridges/bridge-process.ts'
 import { openObserved } from '../../../test/support/bridges/observed-bridge.ts'
@@ -47,10 +48,11 @@ it.each([
 
 it('an older client that asks for a task gets an error, and no code runs, where too many tasks run', async () => {
   const runs = new OpenRuns()
+  const tasks = (await runs.tasks()).serve({} as Server, false, () => ({}))
   for (let count = 0; count < 64; count += 1) {
     const endless = new OpenRun({})
     endless.start(new Promise(() => {}))
-    runs.tasks.open(endless)
+    tasks.taskFor(true)!.answer(endless)
   }
   const { client, run } = await openObserved({ runs })
   const params = { name: 'run_python', arguments: { code: 'ran = True' }, task: {} }

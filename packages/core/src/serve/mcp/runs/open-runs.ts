@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BridgeError } from '../../../errors.ts'
 import { OpenRun } from './open-run.ts'
-import { TaskRuns } from './task-runs.ts'
+import { tasks as part, type Tasks } from './tasks-part.ts'
 
 /** How long a question may stay open before its cell is interrupted: a client need not say that it gave up. */
 export const ANSWER_MS = 10 * 60_000
@@ -14,16 +14,25 @@ const MAX_LATE = 16
 export class OpenRuns {
   /** How long a call may stay open whose client asks for no progress. */
   readonly patienceMs: number
-  readonly tasks: TaskRuns
   readonly #runs = new Map<string, OpenRun>()
   readonly #answerWithinMs: number
   readonly #timers = new Map<string, NodeJS.Timeout>()
   readonly #answers = new Set<Promise<unknown>>()
+  #tasks: Tasks | undefined
 
-  constructor(answerWithinMs = ANSWER_MS, patienceMs = PATIENCE_MS, taskPatienceMs?: number) {
+  constructor(answerWithinMs = ANSWER_MS, patienceMs = PATIENCE_MS) {
     this.#answerWithinMs = answerWithinMs
     this.patienceMs = patienceMs
-    this.tasks = new TaskRuns(this, taskPatienceMs)
+  }
+
+  async tasks(): Promise<Tasks> {
+    const { createTasks } = await part.for('A task')
+    return (this.#tasks ??= createTasks(this))
+  }
+
+  /** How many tasks run, or have a result that the client has not fetched. */
+  get unfetchedTasks(): number {
+    return this.#tasks?.unfetchedCount ?? 0
   }
 
   add(...args: ConstructorParameters<typeof OpenRun>): OpenRun {

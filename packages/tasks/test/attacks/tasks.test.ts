@@ -1,10 +1,10 @@
 // Attacks on tasks: by another user who has learned the id of one, and by the cell of a task.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { fixtureServer } from '../support/bridges/bridge-process.ts'
+import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { tokenFor } from '@sandbridge/http/test/support/http-users.ts'
-import { sharedHttpBridge } from '../support/bridges/shared-bridge.ts'
-import { sendTask, type TaskAnswer } from '../support/bridges/task-client.ts'
+import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
+import { sendTask, type TaskAnswer } from '@sandbridge/core/test/support/bridges/task-client.ts'
 
 const shared = sharedHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
 

@@ -2,9 +2,9 @@
 // gets a handle for a long cell, answers its questions and fetches its result, also over another connection.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { fixtureServer } from '../support/bridges/bridge-process.ts'
-import { sharedHttpBridge } from '../support/bridges/shared-bridge.ts'
-import { EXTENSIONS, sendTask, type TaskAnswer } from '../support/bridges/task-client.ts'
+import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
+import { EXTENSIONS, sendTask, type TaskAnswer } from '@sandbridge/core/test/support/bridges/task-client.ts'
 
 const shared = sharedHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
 

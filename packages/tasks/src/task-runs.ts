@@ -1,25 +1,11 @@
 // Long calls as tasks, for clients with io.modelcontextprotocol/tasks (MCP 2026-07-28, SEP-2663): the call is answered
 // with a handle, by which the client asks for the state, answers questions and fetches the result, over any connection.
 import { randomUUID } from 'node:crypto'
-import {
-  type CallToolResult,
-  type ClientCapabilities,
-  MissingRequiredClientCapabilityError,
-  ProtocolError,
-  ProtocolErrorCode,
-  type Result,
-  type Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server'
-import * as z from 'zod'
-import type { Question } from '../../../calls/questions/questions.ts'
-import type { OpenRun } from './open-run.ts'
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, type Result } from '@modelcontextprotocol/server'
+import type { Question } from '@sandbridge/core/calls'
+import type { TaskWaits } from '@sandbridge/core/parts'
+import type { OpenRun } from '@sandbridge/core/serve/mcp'
 
-const EXTENSION = 'io.modelcontextprotocol/tasks'
-export const TASKS_EXTENSION = { [EXTENSION]: {} }
-
-/** How long a call may take before it becomes a task: most are faster than a client's first poll. */
-const PATIENCE_MS = 3_000
 /** How long a task and its result are kept, at least, if its result is not among too many large ones. */
 const TTL_MS = 60 * 60_000
 const POLL_MS = 1_000
@@ -29,40 +15,6 @@ export const MAX_TASKS = 64
 const FETCH_MS = 60_000
 /** Of all kept results, as JSON. Images of one result may take a third of it. */
 const MAX_RESULT_CHARS = 64_000_000
-
-const params = z.looseObject({ taskId: z.string() })
-
-/** Answers `tasks/get`, `tasks/update` and `tasks/cancel`. */
-export function serveTasks(
-  server: Server,
-  tasks: TaskRuns,
-  capabilitiesOf: (context: ServerContext) => ClientCapabilities,
-): void {
-  /** @throws ProtocolError for a client that has not declared the extension */
-  const check = (context: ServerContext): void => {
-    if (knowsTasks(capabilitiesOf(context))) return
-    throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: TASKS_EXTENSION } })
-  }
-  server.setRequestHandler('tasks/get', { params }, ({ taskId }, context) => {
-    check(context)
-    return tasks.get(taskId)
-  })
-  server.setRequestHandler('tasks/update', { params }, ({ taskId }, context) => {
-    check(context)
-    // The package takes them out of the params of every request.
-    tasks.update(taskId, context.mcpReq.inputResponses)
-    return {}
-  })
-  server.setRequestHandler('tasks/cancel', { params }, ({ taskId }, context) => {
-    check(context)
-    tasks.cancel(taskId)
-    return {}
-  })
-}
-
-function knowsTasks({ extensions }: ClientCapabilities): boolean {
-  return extensions?.[EXTENSION] !== undefined
-}
 
 interface Task {
   run: OpenRun
@@ -83,27 +35,13 @@ interface Task {
   asked: Set<string>
 }
 
-interface TaskWaits {
-  /** The client must answer a question within some time. */
-  awaitAnswer(run: OpenRun): void
-  stopWaiting(run: OpenRun): void
-  delete(run: OpenRun): boolean
-}
-
 export class TaskRuns {
-  readonly patienceMs: number
   readonly #waits: TaskWaits
   /** Not guessable: a client that knows the id may fetch the result. */
   readonly #tasks = new Map<string, Task>()
 
-  constructor(waits: TaskWaits, patienceMs = PATIENCE_MS) {
+  constructor(waits: TaskWaits) {
     this.#waits = waits
-    this.patienceMs = patienceMs
-  }
-
-  /** Whether a call of this client may become a task. */
-  serves(capabilities: ClientCapabilities): boolean {
-    return knowsTasks(capabilities) && this.hasRoom
   }
 
   /** Whether another task may run. Those that have ended make room. */
