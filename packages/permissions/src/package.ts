@@ -1,6 +1,10 @@
 import type { Package } from '@sandbridge/core/cli/package.ts'
-import { gates, rules } from '@sandbridge/core/parts'
+import { formerNames, gates, rules } from '@sandbridge/core/parts'
 
 export const permissions: Package = {
-  parts: [gates.at(() => import('./part.ts')), rules.at(() => import('./rules/part.ts'))],
+  parts: [
+    gates.at(() => import('./part.ts')),
+    rules.at(() => import('./rules/part.ts')),
+    formerNames.at(() => import('./rules/former-names.ts')),
+  ],
 }

@@ -3,6 +3,7 @@ import type { Command } from '@sandbridge/core/cli'
 import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
 import type { Terminal } from '@sandbridge/core/cli/terminal'
 import { lazyMethods } from '@sandbridge/core/calls/methods'
+import { profiles } from '@sandbridge/core/parts'
 
 const feature: Feature = {
   name: 'Terminal',
@@ -54,7 +55,10 @@ const feature: Feature = {
   },
 }
 
-export const terminal: Package = { features: [feature] }
+export const terminal: Package = {
+  features: [feature],
+  parts: [profiles.at(() => import('./lists/profiles.ts'))],
+}
 
 function addCommands(program: Command, here: Terminal): void {
   const exec = program

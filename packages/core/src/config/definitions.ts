@@ -2,8 +2,8 @@
 import path from 'node:path'
 import type { ClientContext } from './settings/client-context.ts'
 import { nodeFileSystem } from './config-file.ts'
+import { formerNames, profiles } from './definitions-part.ts'
 import { discoverServers } from './discover.ts'
-import { FormerNames } from './entries/former-names.ts'
 import { SETTINGS_FILE } from './readers/own-places.ts'
 import { PlacesSeen } from './places-seen.ts'
 import type { DiscoveredServers } from './entries/server-definition.ts'
@@ -16,7 +16,7 @@ export class Definitions {
   readonly #settings: Settings
   readonly #context: ClientContext
   readonly #ownPort: number | undefined
-  readonly #formerNames: FormerNames
+  #formerNames: { added(discovered: DiscoveredServers): Promise<DiscoveredServers> } | undefined
   #seen = new PlacesSeen()
   #reading: Promise<DiscoveredServers> | undefined
   #last: DiscoveredServers | undefined
@@ -26,7 +26,6 @@ export class Definitions {
     this.#settings = settings
     this.#context = context
     this.#ownPort = ownPort
-    this.#formerNames = new FormerNames(settings.stateDir)
   }
 
   /** What the files contain, read only if that may be something else than at the last time. */
@@ -52,20 +51,21 @@ export class Definitions {
     seen.note(trustRecord(stateDir))
     // Which servers there are depends on settings that may be in the file.
     seen.note(path.join(stateDir, SETTINGS_FILE))
-    const discovered = await this.#formerNames.added(
-      await discoverServers({
-        ...this.#context,
-        settings: this.#settings,
-        isTrusted: createTrustStore(stateDir).isTrusted,
-        fileSystem: seen.noting(nodeFileSystem),
-        ...(this.#ownPort !== undefined && { ownPort: this.#ownPort }),
-      }),
-    )
+    const found = await discoverServers({
+      ...this.#context,
+      settings: this.#settings,
+      isTrusted: createTrustStore(stateDir).isTrusted,
+      fileSystem: seen.noting(nodeFileSystem),
+      ...(this.#ownPort !== undefined && { ownPort: this.#ownPort }),
+    })
+    if (formerNames.isHere) {
+      const { FormerNames } = await formerNames.for('A rule')
+      this.#formerNames ??= new FormerNames(stateDir)
+    }
+    const discovered = (await this.#formerNames?.added(found)) ?? found
     if (profile === undefined) return discovered
-    const { onlyProfile, Profiles } = await import('./profiles.ts')
-    const profiles = new Profiles(stateDir)
-    seen.note(profiles.file)
-    return onlyProfile(discovered, await profiles.get(profile, NAMED_BY), profiles.file)
+    const { inProfile } = await profiles.for('MCP_BRIDGE_PROFILE')
+    return inProfile(discovered, { name: profile, namedBy: NAMED_BY, stateDir }, (file) => seen.note(file))
   }
 
   get places(): Record<string, string> {

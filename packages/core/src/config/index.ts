@@ -10,7 +10,6 @@ export {
 } from './notes/other-clients.ts'
 export { PermissionFiles, permissionsFile } from './permission-files.ts'
 export { areUnchanged, look } from './places-seen.ts'
-export { type Profile, PROFILE_NAME, Profiles } from './profiles.ts'
 export { ADDED_SERVERS_FILE, mcps, OWN_READERS, OWN_SOURCES, SETTINGS_FILE } from './readers/own-places.ts'
 export { entriesOf, inHome, inProject, join, TableRefused } from './readers/reader.ts'
 export type { ConfigLocation, HostPaths, Reader } from './readers/reader.ts'

@@ -1,5 +1,5 @@
 // `sandbridge profile`: lists, defines and deletes named sets of servers.
-import { type Profile, PROFILE_NAME, Profiles } from '@sandbridge/core/config'
+import { type Profile, PROFILE_NAME, Profiles } from './profiles.ts'
 import { loadSettings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'

@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
-import type { DiscoveredServers, ServerDefinition } from './server-definition.ts'
+import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries'
 import { FormerNames } from './former-names.ts'
-import { withFileLock } from '../../util/files/file-lock.ts'
-import { newFolder } from '../../../test/support/machine/new-folder.ts'
+import { withFileLock } from '@sandbridge/core/util/files'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const entry = (name: string, command = 'github-server', env = {}): ServerDefinition => ({
   name,

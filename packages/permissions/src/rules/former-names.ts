@@ -3,10 +3,10 @@
 import { hash } from 'node:crypto'
 import path from 'node:path'
 import * as z from 'zod'
-import type { DiscoveredServers, ServerDefinition } from './server-definition.ts'
-import { JsonRecord } from '../../keep/json-record.ts'
-import { withTimeout } from '../../util/async/wait.ts'
-import { sortedJson } from '../../util/json/json.ts'
+import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries'
+import { JsonRecord } from '@sandbridge/core/keep'
+import { withTimeout } from '@sandbridge/core/util/async'
+import { sortedJson } from '@sandbridge/core/util/json'
 
 /** By command or address: each name that an entry with it has had, with the names that it had before. */
 type Names = Record<string, Record<string, string[]>>

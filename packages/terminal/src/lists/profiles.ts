@@ -1,10 +1,10 @@
 // Profiles: named sets of servers. With MCP_BRIDGE_PROFILE, a bridge has only the servers of that profile.
 import path from 'node:path'
 import * as z from 'zod'
-import { BridgeError } from '../errors.ts'
-import { JsonRecord } from '../keep/json-record.ts'
-import { didYouMeanText } from '../util/text/did-you-mean.ts'
-import type { DiscoveredServers, ServerDefinition } from './entries/server-definition.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import { JsonRecord } from '@sandbridge/core/keep'
+import { didYouMeanText } from '@sandbridge/core/util/text'
+import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries'
 
 export const PROFILE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
@@ -62,8 +62,19 @@ export class Profiles {
   }
 }
 
-/** Keeps only the servers of a profile, and reports those that are missing. */
-export function onlyProfile(
+/** Keeps only the servers of a profile. @param note is told of the file with the profiles, before it is read */
+export async function inProfile(
+  discovered: DiscoveredServers,
+  { name, namedBy, stateDir }: { name: string; namedBy: string; stateDir: string },
+  note: (file: string) => void,
+): Promise<DiscoveredServers> {
+  const kept = new Profiles(stateDir)
+  note(kept.file)
+  return onlyProfile(discovered, await kept.get(name, namedBy), kept.file)
+}
+
+/** Reports those that are missing. */
+function onlyProfile(
   discovered: DiscoveredServers,
   { servers, direct = [] }: Profile,
   file: string,
