@@ -52,7 +52,7 @@ it('an older client that asks for a task gets an error, and no code runs, where 
   for (let count = 0; count < 64; count += 1) {
     const endless = new OpenRun({})
     endless.start(new Promise(() => {}))
-    tasks.taskFor(true)!.answer(endless)
+    void tasks.taskFor(true)!.answer(endless)
   }
   const { client, run } = await openObserved({ runs })
   const params = { name: 'run_python', arguments: { code: 'ran = True' }, task: {} }
