@@ -2,7 +2,7 @@
 // This file verifies what a new user reads from the first command to the first useful cell, with ten servers of which
 // some do not work. The text is stored beside it for reading: `vitest run test/e2e/first-session.test.ts -u` updates
 // it.
-import { VERSION } from '../../packages/core/src/util/version.ts'
+import { VERSION } from '../../packages/core/src/util/package-root.ts'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
@@ -12,8 +12,8 @@ import {
   fixtureServer,
   makeHome,
   published,
+  ROOT,
 } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import type { ServerEntry } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { needsTerminal, runInTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'

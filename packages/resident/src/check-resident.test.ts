@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
-import { VERSION } from '../../core/src/util/version.ts'
+import { VERSION } from '../../core/src/util/package-root.ts'
 import { checkResident } from './check-resident.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 

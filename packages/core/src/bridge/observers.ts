@@ -4,16 +4,14 @@ import type { Catalog } from '../calls/catalog/catalog.ts'
 import { processContext } from '../config/settings/client-context.ts'
 import type { Settings } from '../config/settings/settings.ts'
 import { BridgeError, messageOf } from '../errors.ts'
-import { dailyCosts } from '../observe/costs-part.ts'
+import { dailyCosts, record, asksForTelemetry, telemetry, type TelemetryPart } from '../observe/observers-part.ts'
 import type { EventStream } from '../observe/events/event-stream.ts'
 import { LazySubscriber } from '../observe/events/lazy-subscriber.ts'
 import type { Log } from '../util/log.ts'
 import { writeFailure } from '../util/files/file-failure.ts'
-import { record } from '../observe/record-part.ts'
-import { asksForTelemetry, telemetry, type TelemetryPart } from '../observe/telemetry-part.ts'
 import type { Stores } from '../keep/store.ts'
 import type { Upstreams } from '../upstream/upstream-set.ts'
-import { VERSION } from '../util/version.ts'
+import { VERSION } from '../util/package-root.ts'
 
 interface ObservedParts {
   settings: Settings

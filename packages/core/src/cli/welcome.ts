@@ -1,5 +1,5 @@
 // The output of `sandbridge` without arguments at a terminal, where no MCP client is connected.
-import { VERSION } from '../util/version.ts'
+import { VERSION } from '../util/package-root.ts'
 import { print } from './terminal/print.ts'
 
 const WORTH_TRYING = [

@@ -105,7 +105,7 @@ const NO_RULES: RulesOfFile = { rules: [], mask: [], trust: [] }
  * could correct, and in a project of someone else it must not stop the bridge. Without `skip` it is an error.
  * @throws BridgeError CONFIG_INVALID with file, line and column of every problem
  */
-export async function readRulesFile(
+async function readRulesFile(
   files: ConfigFileSystem,
   origin: Origin,
   skip?: (warning: string) => void,
@@ -147,4 +147,24 @@ function at({ place }: RuleProblem): string {
 
 function invalid(message: string): BridgeError {
   return new BridgeError('CONFIG_INVALID', message, { hint: HINT })
+}
+
+export class UserRules {
+  readonly #file: string
+  #seen = new PlacesSeen()
+  #rules: readonly Rule[] | undefined
+
+  constructor(folder: string) {
+    this.#file = path.join(folder, PERMISSIONS_FILE)
+  }
+
+  /** Returns the same list while the file is unchanged. @throws BridgeError CONFIG_INVALID with every problem */
+  async read(): Promise<readonly Rule[]> {
+    if (this.#rules && !this.#seen.hasChanged()) return this.#rules
+    this.#rules = undefined
+    const seen = (this.#seen = new PlacesSeen())
+    const origin = { scope: 'project', file: this.#file, shown: 'permissions.json of this user' } as const
+    const { rules } = await readRulesFile(seen.noting(nodeFileSystem), origin)
+    return (this.#rules = rules)
+  }
 }

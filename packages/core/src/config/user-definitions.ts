@@ -10,7 +10,7 @@ import { discoverServers } from './discover.ts'
 import { PlacesSeen } from './places-seen.ts'
 import type { DiscoveredServers } from './entries/server-definition.ts'
 import type { Settings } from './settings/settings.ts'
-import { tokensFile } from './tokens-file.ts'
+import { tokensFile } from './settings/state-folder.ts'
 
 /** Variables for placeholders such as `${env:GITHUB_TOKEN}`, instead of the bridge's variables. */
 const ENV_FILE = '.env'

@@ -1,5 +1,5 @@
 // What packages use of isolation.
-export { sendInterrupt } from './interrupt.ts'
+export { sendInterrupt } from './local/local-sandbox.ts'
 export {
   closedFolderOnTheWay,
   letOthersRead,

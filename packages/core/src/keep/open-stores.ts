@@ -1,9 +1,12 @@
 // The storage for state that outlives the bridge: this machine's folder, or a shared PostgreSQL database.
 import path from 'node:path'
-import { fileStore } from './files/file-store.ts'
 import { postgres } from './postgres-part.ts'
 import type { Store, Stores } from './store.ts'
 import { userFolder } from './user-folder.ts'
+import { fileDocument } from './files/file-document.ts'
+import { withFileLock } from '../util/files/file-lock.ts'
+import { LogFolder } from './files/log-folder.ts'
+import { VersionedFolders } from './files/versioned-folders.ts'
 
 export interface StoresOptions {
   stateDir: string
@@ -29,5 +32,14 @@ function fileStores(stateDir: string): Stores {
       return known
     },
     close: () => Promise.resolve(),
+  }
+}
+
+export function fileStore(folder: string): Store {
+  return {
+    document: (name) => fileDocument(path.join(folder, name)),
+    versions: (kind, what) => new VersionedFolders(path.join(folder, kind), what),
+    logs: (kind) => new LogFolder(path.join(folder, kind)),
+    exclusively: (name, work) => withFileLock(path.join(folder, `${name}.lock`), work),
   }
 }

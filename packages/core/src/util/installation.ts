@@ -1,9 +1,8 @@
 // Which installation of the package this process is of. It may run from a copy of it: package-copy.ts of sandbridge.
 import { statSync } from 'node:fs'
 import path from 'node:path'
-import { PACKAGE_ROOT } from './package-root.ts'
+import { PACKAGE_ROOT, VERSION } from './package-root.ts'
 import { textName } from './text/text-name.ts'
-import { VERSION } from './version.ts'
 
 export { PACKAGE_ROOT }
 

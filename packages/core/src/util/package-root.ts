@@ -1,5 +1,5 @@
 // The package's files: src/ from sources, dist/ when built, and unchanged files beside them.
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 function findRoot(folder: string): string {
@@ -11,3 +11,10 @@ export const PACKAGE_ROOT = findRoot(import.meta.dirname)
 
 /** Contains the package `sandbridge_kernel` and its `__main__.py`. */
 export const KERNEL_FOLDER = path.join(PACKAGE_ROOT, 'packages/core/python')
+
+const packageJson = JSON.parse(readFileSync(path.join(PACKAGE_ROOT, 'package.json'), 'utf8')) as { version: string }
+
+export const VERSION = packageJson.version
+
+/** How the bridge introduces itself to servers. */
+export const CLIENT_INFO = { name: 'sandbridge', version: VERSION }

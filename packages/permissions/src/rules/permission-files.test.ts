@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { PermissionFiles } from '@sandbridge/core/config'
 import { rememberRules } from './remember-rule.ts'
-import { UserRules } from '../../../core/src/config/user-rules.ts'
+import { UserRules } from '../../../core/src/config/permission-files.ts'
 import { needsLinks, needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 

@@ -8,7 +8,7 @@ import { areUnchanged, look } from '../../config/places-seen.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import { keepText, readKeptText } from '../../util/files/kept-text.ts'
 import { isRecord, parseJson } from '../../util/json/json.ts'
-import { VERSION } from '../../util/version.ts'
+import { VERSION } from '../../util/package-root.ts'
 import { orUndefined } from '../../util/or-undefined.ts'
 
 const MAX_CHARS = 1_000

@@ -1,5 +1,5 @@
 // The state and the quota of each user of the bridge, created at first use.
-import { UserRules } from '../../config/user-rules.ts'
+import { UserRules } from '../../config/permission-files.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
 import type { Learned, LearningPart } from '../../calls/learned-part.ts'
@@ -11,7 +11,7 @@ import type { ProjectsPart } from '../../keep/projects-part.ts'
 import { KeptOrigins } from '../../keep/kept-origins.ts'
 import type { Stores } from '../../keep/store.ts'
 import { userFolder } from '../../keep/user-folder.ts'
-import { VERSION } from '../../util/version.ts'
+import { VERSION } from '../../util/package-root.ts'
 import { signInVault } from '../../upstream/auth/sign-in-store.ts'
 
 /** Only users other than the owner of the bridge have a quota and rules of their own. */

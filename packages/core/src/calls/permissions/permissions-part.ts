@@ -1,7 +1,7 @@
 // The gate between a cell and the servers, where there are rules, as far as the core knows it.
 import type { FlowFacts, WatchedFlows } from '../../config/rules/flow.ts'
 import type { Call, Policy } from '../../config/rules/policy.ts'
-import type { UserRules } from '../../config/user-rules.ts'
+import type { UserRules } from '../../config/permission-files.ts'
 import type { BridgeError } from '../../errors.ts'
 import type { EventStream } from '../../observe/events/event-stream.ts'
 import type { Allowed, CallFlow, Origin } from '../../observe/events/event.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { VERSION } from '../../util/version.ts'
+import { VERSION } from '../../util/package-root.ts'
 import { PackageNews } from '../../bridge/cells/cell-news.ts'
 import { newFolder } from '../../../test/support/machine/new-folder.ts'
 

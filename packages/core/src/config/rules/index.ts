@@ -5,7 +5,7 @@ export { MAX_RULES, problemsOf, ruleFor, rulesSchema } from './permissions-schem
 export type { ReadRules, RuleEntry, RuleLists, RuleProblem, RulesOfFile } from './permissions-schema.ts'
 export type { ShapeProblem, TrustedText } from './permissions-schema.ts'
 export type { Call, Decision, KnownServer, Policy, Standing, Subject, ToolRules, UnmatchedRule } from './policy.ts'
-export type { Preset } from './presets.ts'
+export type { Preset } from './policy.ts'
 export { ruleName, ruleReason, VERDICTS } from './rule.ts'
 export type { Condition, Facts, Hints, Limits, Origin, Rule, Verdict } from './rule.ts'
 export { exactTarget, nameProblem, parseOwnTarget, parseTarget, patternProblem, plainName } from './target.ts'

@@ -1,6 +1,5 @@
 // The rules in force, which packages/permissions reads and applies. Pure.
 import type { FlowFacts, FlowPreset, FlowReason, WatchedFlows } from './flow.ts'
-import type { Preset } from './presets.ts'
 import type { Hints, Rule, Verdict } from './rule.ts'
 
 /** A tool as rules see it. Reading a resource and getting a prompt count as tools of their server, too. */
@@ -82,3 +81,7 @@ export interface UnmatchedRule {
   /** It names no server that is there, nor anything like one. */
   isWaiting: boolean
 }
+
+/** `open` allows all, `careful` asks about calls that are not read-only, `readonly` denies them. */
+export const PRESETS = ['open', 'careful', 'readonly'] as const
+export type Preset = (typeof PRESETS)[number]

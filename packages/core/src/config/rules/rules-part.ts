@@ -2,8 +2,7 @@
 import { Part } from '../../util/part.ts'
 import type { FlowPreset, FlowReason } from './flow.ts'
 import type { ReadRules, RuleLists, RulesOfFile, TrustedText } from './permissions-schema.ts'
-import type { Policy, Subject } from './policy.ts'
-import type { Preset } from './presets.ts'
+import type { Policy, Subject, Preset } from './policy.ts'
 import type { Origin, Rule } from './rule.ts'
 
 /** Without it, no code runs where there are rules. */

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { SOURCE_NAMES } from '../readers/index.ts'
 import { IMAGE_NAME } from '../entries/server-definition.ts'
 import { FLOW_PRESETS } from '../rules/flow.ts'
-import { PRESETS } from '../rules/presets.ts'
+import { PRESETS } from '../rules/policy.ts'
 import { absolutePath } from '../../util/files/absolute-path.ts'
 import { choice, DAY_S, flag, pattern, patternOr, seconds, setting, splitAt, words } from './setting-kinds.ts'
 

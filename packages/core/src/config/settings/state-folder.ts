@@ -30,3 +30,8 @@ export function standardCacheDir({ env, home, platform, isRoot }: SettingContext
   // Root's sandboxes run as another user, who cannot read root's home.
   return isRoot ? '/var/cache/sandbridge' : path.join(home, '.cache', 'sandbridge')
 }
+
+/** The file with sign-ins to remote servers. @param folder the bridge's or a user's */
+export function tokensFile(folder: string): string {
+  return path.join(folder, '.sandbridge', 'tokens.json')
+}

@@ -1,8 +1,8 @@
 // A sandbox whose processes run on this machine: interrupts, measures and ends it, however it was started.
 import type { Readable, Writable } from 'node:stream'
 import { processTreeUsage, type ProcessUsage } from '../../util/process/process-tree-usage.ts'
-import { sendInterrupt } from '../interrupt.ts'
 import type { ProviderName, Sandbox, SandboxExit } from '../provider.ts'
+import { writeBatched } from '../../util/bytes/write-batched.ts'
 
 export const STDERR_TAIL_BYTES = 4096
 /** How long to wait for the rest of the output after the process has exited. */
@@ -77,4 +77,17 @@ export abstract class LocalSandbox implements Sandbox {
 
   /** Ends the sandbox's processes. Its stdin is already closed; the caller then awaits `exited`. */
   protected abstract endProcesses(): void | Promise<void>
+}
+
+const INTERRUPT = Buffer.from([0x03])
+
+/** No effect if the kernel is gone. */
+export function sendInterrupt(stdin: Writable, bell?: Writable): void {
+  if (!stdin.writable) return
+  const ring = (): void => {
+    if (bell?.writable) bell.write(INTERRUPT)
+  }
+  // Rings twice: before, so that a busy kernel reads what precedes the interrupt, and after the byte was written.
+  ring()
+  writeBatched(stdin, INTERRUPT, ring)
 }

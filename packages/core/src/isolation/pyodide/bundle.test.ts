@@ -3,7 +3,7 @@ import { mkdir, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 
 import { basename, join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ensureBundle, findDamagedBundle, type BundleOptions } from './bundle.ts'
-import { packFiles } from './packed-files.ts'
+import { packFiles } from './snapshot.ts'
 import { needsPosix, needsRoot } from '../../../test/support/suite/needs.ts'
 import { newFolder } from '../../../test/support/machine/new-folder.ts'
 

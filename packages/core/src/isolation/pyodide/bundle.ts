@@ -16,8 +16,7 @@ import { closedFolderOnTheWay, letOthersThrough, makeReadableFolder } from '../l
 import { READ_AT_ONCE, readOrdinary } from '../../util/files/read-ordinary.ts'
 import { removeUnused } from '../../util/files/remove-unused.ts'
 import { renameFile } from '../../util/files/replace-file.ts'
-import { appendFiles, type PackedFiles, packFiles } from './packed-files.ts'
-import type { Built } from './snapshot.ts'
+import { appendFiles, type PackedFiles, packFiles, type Built } from './snapshot.ts'
 
 /** The JavaScript of the sandbox process, used without compilation. */
 export const INSIDE_FOLDER = join(PACKAGE_ROOT, 'packages/core/src/isolation/pyodide/inside')

@@ -19,7 +19,7 @@ import {
 import { BridgeError, messageOf } from '../../errors.ts'
 import { listText } from '../../util/text/count.ts'
 import { shortName } from '../../util/text/server-words.ts'
-import { VERSION } from '../../util/version.ts'
+import { VERSION } from '../../util/package-root.ts'
 import { maskerFor, OUTPUT_TEMPLATE, readOutputResource } from './output-resources.ts'
 import { apps, SHOW_APP, showsApps } from './apps-part.ts'
 import { type ClientQuirks, quirksOf } from './client-quirks.ts'
