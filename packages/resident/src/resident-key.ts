@@ -10,44 +10,32 @@ import { PROTOCOL } from './protocol.ts'
 
 /** The last two: of what installs the packages of cells. */
 const PREFIXES = ['MCP_BRIDGE_', 'OTEL_', 'PIP_', 'UV_']
-const VARIABLES = new Set(
-  (
-    'MCP_SERVERS_CONFIG TMPDIR TMP TEMP LOCALAPPDATA XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR ' +
-    'DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG DOCKER_CERT_PATH DOCKER_TLS DOCKER_TLS_VERIFY ' +
-    'CONTAINER_HOST CONTAINER_CONNECTION CONTAINER_SSHKEY CONTAINERS_CONF CONTAINERS_CONF_OVERRIDE ' +
-    'CONTAINERS_REGISTRIES_CONF CONTAINERS_STORAGE_CONF REGISTRY_AUTH_FILE ' +
-    'KUBECONFIG DBUS_SESSION_BUS_ADDRESS ' +
-    // What Node and its TLS read in this process, for the connections of all clients, and what is loaded into it.
-    'NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA SSL_CERT_FILE ' +
-    'SSL_CERT_DIR OPENSSL_CONF OPENSSL_MODULES LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT ' +
-    'DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH NODE_USE_ENV_PROXY ' +
-    // What pip reads beside its own, and what its Python loads.
-    'REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NETRC PYTHONPATH PYTHONHOME PYTHONUSERBASE'
-  ).split(' '),
-)
-/** What it starts for all clients. Servers start with the PATH of their own client. */
-const ENGINES = ['podman', 'docker', ...(process.platform === 'win32' ? ['py', 'python'] : ['bwrap'])]
-/** A connection's own; set by `uv run` for what it starts. */
-const OWN = new Set([
-  'MCP_BRIDGE_LOG_LEVEL',
-  'MCP_BRIDGE_TOOLS',
-  'UV_RUN_RECURSION_DEPTH',
-  'UV_INTERNAL__PARENT_INTERPRETER',
-])
-/** For packages, images and registries. Servers have those of their own client. */
-const PROXIES = new Set(['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'])
+const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 /**
  * Variables whose value is a path, begins with one, or has several. Names, because each regular expression costs a
  * tenth of a millisecond when it is first used.
  */
-const PATHS = new Set(
-  (
-    'MCP_SERVERS_CONFIG MCP_BRIDGE_STATE_DIR MCP_BRIDGE_CACHE_DIR MCP_BRIDGE_MOUNT TMP TEMP TMPDIR KUBECONFIG ' +
-    'DOCKER_CONFIG DOCKER_CERT_PATH CONTAINER_SSHKEY REGISTRY_AUTH_FILE NODE_EXTRA_CA_CERTS ' +
-    'REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NETRC PYTHONPATH PYTHONHOME PYTHONUSERBASE'
-  ).split(' '),
+const PATHS = wordsOf(
+  'MCP_SERVERS_CONFIG MCP_BRIDGE_STATE_DIR MCP_BRIDGE_CACHE_DIR MCP_BRIDGE_MOUNT TMP TEMP TMPDIR KUBECONFIG ' +
+    'XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR DOCKER_CONFIG DOCKER_CERT_PATH CONTAINER_SSHKEY ' +
+    'CONTAINERS_CONF CONTAINERS_CONF_OVERRIDE CONTAINERS_REGISTRIES_CONF CONTAINERS_STORAGE_CONF REGISTRY_AUTH_FILE ' +
+    // What Node's TLS reads in this process, for the connections of all clients.
+    'NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR OPENSSL_CONF OPENSSL_MODULES ' +
+    // What pip reads beside its own, and what its Python loads.
+    'REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NETRC PYTHONPATH PYTHONHOME PYTHONUSERBASE',
 )
-const PATHS_BEGIN = ['XDG_', 'CONTAINERS_', 'SSL_CERT_', 'OPENSSL_']
+const OTHERS = wordsOf(
+  'LOCALAPPDATA DOCKER_HOST DOCKER_CONTEXT DOCKER_TLS DOCKER_TLS_VERIFY CONTAINER_HOST CONTAINER_CONNECTION ' +
+    'DBUS_SESSION_BUS_ADDRESS NODE_OPTIONS NODE_TLS_REJECT_UNAUTHORIZED NODE_USE_SYSTEM_CA NODE_USE_ENV_PROXY ' +
+    // What is loaded into this process.
+    'LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH',
+)
+/** What it starts for all clients. Servers start with the PATH of their own client. */
+const ENGINES = ['podman', 'docker', ...(process.platform === 'win32' ? ['py', 'python'] : ['bwrap'])]
+/** A connection's own; set by `uv run` for what it starts. */
+const OWN = wordsOf('MCP_BRIDGE_LOG_LEVEL MCP_BRIDGE_TOOLS UV_RUN_RECURSION_DEPTH UV_INTERNAL__PARENT_INTERPRETER')
+/** For packages, images and registries. Servers have those of their own client. */
+const PROXIES = wordsOf('http_proxy https_proxy all_proxy no_proxy')
 /** Variables with paths or addresses, of which some have names. */
 const SOURCES = new RegExp(
   '^(?:PIP|UV)_(?:CONFIG_FILE|CACHE_DIR|(?:CLIENT_)?CERT|CONSTRAINT|OVERRIDE|FIND_LINKS|' +
@@ -55,7 +43,7 @@ const SOURCES = new RegExp(
 )
 const ADDRESS = /^[a-z][a-z+.-]+:/i
 /** Variables with paths among other words. */
-const WORDS = new Set(['MCP_BRIDGE_PACKAGES', 'NODE_OPTIONS'])
+const WORDS = wordsOf('MCP_BRIDGE_PACKAGES NODE_OPTIONS')
 const ABSOLUTE = /^(?:[/\\~]|[A-Za-z]:[/\\])/
 
 /** What Yarn, and the debugger of VS Code in its terminals, load into each Node that they start. */
@@ -89,7 +77,10 @@ export function residentKey(
 ): ResidentKey {
   const counts = (name: string): boolean =>
     !OWN.has(name) &&
-    (VARIABLES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)) || PROXIES.has(name.toLowerCase()))
+    (PATHS.has(name) ||
+      OTHERS.has(name) ||
+      PREFIXES.some((prefix) => name.startsWith(prefix)) ||
+      PROXIES.has(name.toLowerCase()))
   const variables = Object.entries(withoutLaunchers(env))
     .filter(([name, value = '']) => counts(name) && value !== '' && !isUsual(name, value, home))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -202,7 +193,6 @@ function hasRelative(name: string, value: string): boolean {
     const words = value.split(/[\s,]+/).map((word) => word.replace(/^[\w-]+=/, ''))
     return words.some((word) => word !== '' && !ABSOLUTE.test(word) && !ADDRESS.test(word))
   }
-  const isPath = PATHS.has(name) || PATHS_BEGIN.some((prefix) => name.startsWith(prefix))
-  const all = isPath ? value.replace(/:r[ow]$/, '').split(path.delimiter) : []
+  const all = PATHS.has(name) ? value.replace(/:r[ow]$/, '').split(path.delimiter) : []
   return all.some((one) => one !== '' && !ABSOLUTE.test(one.trim()))
 }
