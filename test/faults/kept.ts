@@ -44,8 +44,8 @@ export async function readKept(home: string) {
     const { tools, broken } = await savedOf(bridge.own).tools.list()
     const trusted = await createTrustStore(settings.stateDir).list()
     const tokenOf = async (name: string) =>
-      (await bridge.servers.tokenStore.read({ name, url: 'http://127.0.0.1/' })).byIssuer['http://127.0.0.1']?.tokens
-        ?.access_token
+      (await bridge.set.connected.tokenStore.read({ name, url: 'http://127.0.0.1/' })).byIssuer['http://127.0.0.1']
+        ?.tokens?.access_token
     await bridge.catalog.readAhead()
     return {
       artifacts: artifacts.map(({ name }) => name),

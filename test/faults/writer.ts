@@ -26,7 +26,7 @@ for (let index = 0; index < count; index += 1) {
   await Promise.all([
     savedOf(bridge.own).artifacts.save(name, Buffer.from(`artifact ${name} ${'x'.repeat(20_000)}`)),
     savedOf(bridge.own).tools.save({ ...TOOL, name, source: `def ${name}():\n    return ${index}\n` }, async () => {}),
-    bridge.servers.tokenStore.update({ name, url: 'http://127.0.0.1/' }, (grants) => {
+    bridge.set.connected.tokenStore.update({ name, url: 'http://127.0.0.1/' }, (grants) => {
       grants.byIssuer['http://127.0.0.1'] = { tokens: { access_token: name } }
     }),
     trust.trust(path.join(home, name), name),

@@ -43,7 +43,7 @@ async function fill(): Promise<void> {
       await savedOf(bridge.own).artifacts.save(name, Buffer.from(`the ${name} artifact`))
       await savedOf(bridge.own).tools.save({ ...TOOL, name, source: `def ${name}():\n    return 1\n` }, async () => {})
     }
-    await bridge.servers.tokenStore.update({ name: 's', url: SERVER_URL }, (grants) => {
+    await bridge.set.connected.tokenStore.update({ name: 's', url: SERVER_URL }, (grants) => {
       grants.byIssuer['http://127.0.0.1:9'] = { tokens: { access_token: 'secret' } }
     })
     bridge.catalog.toolsChanged('known', {
@@ -86,7 +86,7 @@ export async function keptFiles(): Promise<Family> {
           )
           await bridge.catalog.readAhead()
           assertHolds(bridge.catalog.servers().length === 1, 'no kept file takes a configured server away')
-          await bridge.servers.tokenStore.read({ name: 's', url: SERVER_URL }).catch((error: unknown) => {
+          await bridge.set.connected.tokenStore.read({ name: 's', url: SERVER_URL }).catch((error: unknown) => {
             assertHolds(BridgeError.isInstance(error), 'a damaged token file is said in words')
           })
         })

@@ -210,8 +210,9 @@ async function askFor({ name, inputs }: Addition): Promise<Map<string, string>> 
 async function started(
   addition: Addition,
   answers: ReadonlyMap<string, string>,
-  { log, servers: { jailPlace: jail } }: OpenTenant,
+  { log, set }: OpenTenant,
 ): Promise<UpstreamTool[]> {
+  const jail = set.connected.jailPlace
   const bar = new ProgressBar(process.stderr, process.env)
   bar.waitFor(`starting ${addition.name}`)
   return tryServer(addition, { clientInfo: CLIENT_INFO, log, context: processContext(), jail, answers }).finally(() =>

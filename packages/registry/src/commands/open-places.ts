@@ -22,11 +22,11 @@ interface OpenOptions {
 export async function withOpenedPlaces(
   addition: Addition,
   { answers, given, yes = false }: OpenOptions,
-  { servers: { jailPlace } }: OpenTenant,
+  { set }: OpenTenant,
 ): Promise<Addition> {
   const { entry } = addition
   if (!('command' in entry) || !entry.sandbox) return addition
-  const { home, stateDir, hidden } = jailPlace
+  const { home, stateDir, hidden } = set.connected.jailPlace
   const transport = filledIn(addition, { answers, context: { ...processContext(), home, cwd: home } })
   if (transport.type !== 'stdio') return addition
   const { filesystem = {} } = transport.sandbox ?? {}

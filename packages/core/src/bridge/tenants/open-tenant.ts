@@ -33,7 +33,6 @@ export async function openTenant(bridge: Bridge, tenant: Tenant, close = (): Pro
     findProvider,
     own: tenant.person.state,
     rules: set.rules,
-    servers: connected,
     catalog: connected.catalog,
     upstreams: connected.upstreams,
     /** As they were found last. */
