@@ -9,8 +9,8 @@ import { method, tellingMethod } from '@sandbridge/core/calls/methods'
 const MAX_QUERY_CHARS = 2_000
 const MAX_FOUND = 50
 
-export function registryMethods({ settings, log }: Bridge) {
-  const registries = openRegistries(settings, log)
+export function registryMethods(bridge: Bridge) {
+  const registries = openRegistries(bridge.settings, bridge.log)
   return {
     find_servers: tellingMethod(
       z.object({ query: z.string().max(MAX_QUERY_CHARS), limit: z.int().min(1).max(MAX_FOUND).default(5) }),
@@ -28,7 +28,7 @@ export function registryMethods({ settings, log }: Bridge) {
     ),
 
     request_server: method(z.object({ server: z.string().min(1).max(500) }), ({ server }, context) =>
-      requestServer(server, { ...context, registries, settings, log }),
+      requestServer(server, { ...context, registries, bridge }),
     ),
   }
 }

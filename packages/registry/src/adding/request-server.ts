@@ -1,13 +1,13 @@
 // Adds a server at the request of a cell. The user sees the command and decides; the cell sends only a name and never
 // sees a secret. A session can request each server once, and only a few servers.
+import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import type { VisibleServer } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { wholeCommandLine } from '@sandbridge/core/config/secrets'
 import { cleanWords } from '@sandbridge/core/util/text'
 import type { Addition } from './plan-addition.ts'
 import type { Registries } from '../directory/registries.ts'
-import type { Settings } from '@sandbridge/core/config/settings'
-import { CLIENT_INFO, type Log } from '@sandbridge/core/util'
+import { CLIENT_INFO } from '@sandbridge/core/util'
 import type { CallContext } from '@sandbridge/core/calls/methods'
 import type { Question } from '@sandbridge/core/calls'
 
@@ -16,17 +16,18 @@ const MAX_REQUESTS = 3
 /** Servers that each session has requested. */
 const asked = new WeakMap<object, Set<string>>()
 
-type Context = Pick<
-  CallContext,
-  'refreshServers' | 'client' | 'jail' | 'asker' | 'session' | 'signal' | 'scope' | 'catalog' | 'facts' | 'origin'
-> & { registries: Registries; settings: Settings; log: Log }
+type Context = Pick<CallContext, 'asker' | 'session' | 'signal' | 'scope' | 'catalog' | 'origin'> & {
+  registries: Registries
+  bridge: Bridge
+}
 
 /**
  * Returns the server, ready to use.
  * @throws BridgeError SERVER_REFUSED when the user declines or cannot be asked, or the error of its start
  */
 export async function requestServer(name: string, context: Context): Promise<VisibleServer> {
-  const { registries, settings, log, client, jail, asker, session, signal, origin } = context
+  const { registries, bridge, asker, session, signal, origin } = context
+  const { settings, log } = bridge
   // A new server is shared by all users, and its command runs as the owner of the bridge.
   if (origin.user !== undefined)
     throw refused('only the owner of this bridge can add servers', 'Ask them to add it with `sandbridge add`.')
@@ -62,9 +63,12 @@ export async function requestServer(name: string, context: Context): Promise<Vis
     return typeof text === 'string' && text !== '' ? [[id, text]] : []
   })
   const { stateDir } = settings
+  const tenant = bridge.sessions.tenantOf(session)
+  const { context: client, jailPlace: jail } = (await tenant.now()).connected
   const options = { stateDir, clientInfo: CLIENT_INFO, log, context: client, jail, answers: new Map(texts), signal }
   await asker.hold(addServer(addition, options))
-  await context.refreshServers()
+  // Reads the entry.
+  await tenant.now()
   return madeVisible(addition.name, context)
 }
 

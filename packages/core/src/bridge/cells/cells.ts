@@ -182,7 +182,7 @@ export class Cells {
     refuseUntrusted(request.servers, set.configured.discovered.untrusted)
     const { settings, events, questions, signInPage, maskers, methods } = this.#options
     const { servers, language, asker, listeners, run, forPerson = false, keepsQuestions = true } = request
-    const { connected, configured, rules } = set
+    const { connected, rules } = set
     const { person, user } = tenant
     const { projects } = person.state
     const scope = scopeFor(connected.catalog, servers, load ?? settings.load)
@@ -231,9 +231,6 @@ export class Cells {
       onResumed: flow && (() => flow.resumed()),
       events,
       quota: person.quota,
-      client: connected.context,
-      jail: connected.jailPlace,
-      refreshServers: () => configured.refresh(),
       catalog: connected.catalog,
       upstreams: request.upstreams ?? connected.upstreams,
       signIn: (server, options) => this.#signIn(cell, server, options),

@@ -3,7 +3,6 @@ import type { z } from 'zod'
 import type { CalledTools } from '../notes/called-tools.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { CatalogTool } from '../catalog/model/catalog-tool.ts'
-import type { ClientContext } from '../../config/settings/client-context.ts'
 import { BridgeError } from '../../errors.ts'
 import type { Cancellation } from '../../util/async/cancellation.ts'
 import type { Origin } from '../../observe/events/event.ts'
@@ -13,7 +12,6 @@ import type { CellListeners } from '../../cell/session/cell-run.ts'
 import type { Asker, Questions } from '../questions/questions.ts'
 import type { Session } from '../../cell/session/session.ts'
 import type { SignInPage } from '../../upstream/oauth-part.ts'
-import type { UpstreamJail } from '../../upstream/upstream-set.ts'
 import type { SignInOptions, ToolResult } from '../../upstream/upstream.ts'
 import type { Upstreams } from '../../upstream/upstream-set.ts'
 import type { CellGate } from '../permissions/permissions-part.ts'
@@ -27,10 +25,6 @@ import type { UserQuota } from '../permissions/user-quota.ts'
 
 /** Everything that all calls of one cell share. */
 export interface CellContext {
-  /** Whose cell it is. */
-  client: ClientContext
-  /** Where its servers are jailed. */
-  jail: UpstreamJail
   catalog: Catalog
   upstreams: Upstreams
   /**
@@ -42,8 +36,6 @@ export interface CellContext {
   signInPage: SignInPage | undefined
   questions: Questions
   state: UserState
-  /** Applies changes in the config files of the user's servers. */
-  refreshServers: () => Promise<void>
   /** For the capability summary. */
   facts: SandboxFacts
   events: EventStream
