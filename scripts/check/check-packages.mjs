@@ -1,7 +1,7 @@
 // `npm run check:packages`: what layers.txt cannot say. A package imports the core, and others only where MAY says so;
 // the core imports no package; packages/sandbridge may import all; each imports only dependencies that its package.json
-// names. The core has few doors, and each is used. Prints how many files it looked at and what it found. Exit code 1
-// when it found anything, or no file.
+// names. The core has few doors, and each is used. Each README names the command of its package's tests. Prints how
+// many files it looked at and what it found. Exit code 1 when it found anything, or no file.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
@@ -33,6 +33,10 @@ const found =
 let looked = 0
 for (const name of readdirSync(path.join(ROOT, 'packages'))) {
   const folder = path.join(ROOT, 'packages', name)
+  const readme = path.join(folder, 'README.md')
+  const test = `\`npm test -w packages/${name}\``
+  if (!existsSync(readme) || !readFileSync(readme, 'utf8').includes(test))
+    found.push(`packages/${name}/README.md: does not name ${test}`)
   const { devDependencies = {}, dependencies = {} } = JSON.parse(
     readFileSync(path.join(folder, 'package.json'), 'utf8'),
   )
