@@ -14,6 +14,7 @@ import { fixtureServer, type TestBridge } from '@sandbridge/core/test/support/br
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 import { installed } from './installed.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
+import { needsWholeRun } from '@sandbridge/core/test/support/suite/needs.ts'
 
 /** Of the specification, for a resource that declares nothing (MCP Apps 2026-01-26, Host Behavior). */
 const POLICY =
@@ -23,6 +24,8 @@ const HOSTS = [
   ['with the policy of the specification', POLICY],
   ['that adds no policy', undefined],
 ] as const
+/** An attack has it easier in the other host. */
+const leaveOutPolicy = (policy?: string) => policy !== undefined && needsWholeRun()
 
 async function bundled(name: string, context: TestContext): Promise<string> {
   installed('@modelcontextprotocol/ext-apps/package.json', context)
@@ -207,6 +210,7 @@ async function countingPorts(names: string[]): Promise<{ port: (name: string) =>
 }
 
 it.for(HOSTS)('a page reaches no other machine over WebRTC in a host %s', async ([, policy], context) => {
+  leaveOutPolicy(policy)
   const { page, show, address } = await openHost(context, policy)
   const ways = [...Object.keys(MARKUP), ...Object.keys(WAYS)].toSorted()
   const { port, reached } = await countingPorts(ways)
@@ -280,6 +284,7 @@ const escape = (to: (way: string) => string): string => `<!doctype html><html><b
 </script></body></html>`
 
 it.for(HOSTS)('a page of a cell sees its data in a host %s, and reaches nothing else', async ([, policy], context) => {
+  leaveOutPolicy(policy)
   const { page, show, hits, address } = await openHost(context, policy)
   const bridge = await withApps()
   await bridge.run(`print(runtime.show_app(${JSON.stringify(escape((way) => `${address}/${way}`))}, ["a", "b", "c"]))`)
@@ -317,6 +322,7 @@ async function namedConnections(): Promise<{ port: number; names: Set<string> }>
 it.for(HOSTS)(
   'a page opens no connection in a host %s, except to the hosts of addresses that a frame navigates to',
   async ([, policy], context) => {
+    leaveOutPolicy(policy)
     const { page, show } = await openHost(context, policy)
     const { port, names } = await namedConnections()
     const bridge = await withApps()

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { BUILT_CLI, CLI, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { needsTerminal, runInTerminal, type Step } from '@sandbridge/core/test/support/machine/in-terminal.ts'
+import { runsTogether } from '@sandbridge/core/test/support/suite/at-end.ts'
 import { needsLinux, needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import {
@@ -21,6 +22,7 @@ import {
 import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
 import { type ProgramResult, runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 
+runsTogether()
 beforeEach(() => needsPosix('residents of Windows have tests of their own: windows.test.ts'))
 
 const WHO = { ...fixtureServer('whoami.mjs'), env: { WHO: '${WHO:-nobody}' } }
@@ -218,7 +220,7 @@ describe('a command', () => {
   })
 })
 
-describe('at a terminal', () => {
+describe.concurrent('at a terminal', () => {
   beforeEach(needsTerminal)
   const inTerminal = ({ placeOf }: ResidentHome, steps: Step[], words: string[]): Promise<ProgramResult> => {
     const { cwd, env } = placeOf('ann')
@@ -291,7 +293,7 @@ interface Now {
   servers: Record<string, unknown>
 }
 
-describe('top', () => {
+describe.concurrent('top', () => {
   it('shows all clients of the resident in their folders, and nothing of one of other settings', async () => {
     const house = residentHome({ who: WHO })
     for (const name of ['ann', 'bob']) await (await house.connect(name)).run(PID)
@@ -320,7 +322,7 @@ describe('top', () => {
   })
 })
 
-describe('approve', () => {
+describe.concurrent('approve', () => {
   it.each(['with the resident that asks', 'without one'])('answers a kept question %s', async (how) => {
     const house = residentHome({ who: WHO })
     writePermissions(house.home, { ask: ['who__*'] })
@@ -381,7 +383,7 @@ describe('the end of', () => {
     const over = new Promise((resolve) => child.once('exit', resolve))
     await until(() => child.stdout.readableLength > 0)
     // Until it waits for its reader.
-    await sleep(2_000)
+    await sleep(1_000)
     child.kill('SIGTERM')
     expect(await over).toBe(143)
   })
@@ -480,7 +482,7 @@ it('ui opens the page of the resident with the servers of its folder, and a page
   const events = await page('events')
   ann.process.stdin!.end()
   await ann.exited
-  await sleep(3_000)
+  await sleep(2_000)
   expect(house.residents().filter(isAlive)).toHaveLength(1)
   await events.body!.cancel()
   await until(() => house.residents().every((pid) => !isAlive(pid)))

@@ -23,7 +23,7 @@ import {
 import { SLIM_IMAGE, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { programOnPath } from '../support/program-on-path.ts'
-import { needsRoot } from '@sandbridge/core/test/support/suite/needs.ts'
+import { needsRoot, needsWholeRun } from '@sandbridge/core/test/support/suite/needs.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const DOCKER_SOCKET = '/var/run/docker.sock'
@@ -95,6 +95,7 @@ describe.each(['podman', 'docker'] as const)('%s: images', (engine) => {
   })
 
   it('the data image groups a DataFrame and draws', async () => {
+    if (engine === 'docker') needsWholeRun()
     const cells = await startCells(await providerOrSkip(engine, DATA_IMAGE))
     const grouped = await cells.run(
       "import pandas as pd\npd.DataFrame({'k': list('aab'), 'v': [1, 2, 3]}).groupby('k').v.sum().to_dict()",
@@ -322,6 +323,8 @@ it('podman reports a user that the image does not have, and does not blame Pytho
 })
 
 it('the slim image can be built from its Containerfile', async () => {
+  // The engines of CI get theirs so.
+  needsWholeRun()
   await providerOrSkip('docker')
   const name = 'localhost/sandbridge-slim:latest'
   const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0
@@ -335,6 +338,7 @@ it('the slim image can be built from its Containerfile', async () => {
 })
 
 it('the node image can be built from its Containerfile, and runs JavaScript', async () => {
+  needsWholeRun()
   await providerOrSkip('docker', NODE_IMAGE)
   const name = 'localhost/sandbridge-node:latest'
   const hadOne = spawnSync('docker', ['image', 'inspect', name]).status === 0

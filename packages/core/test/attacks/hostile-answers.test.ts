@@ -45,7 +45,7 @@ fd = os.open('/dev/sandbridge', os.O_WRONLY) if os.path.exists('/dev/sandbridge'
 frames = [{'type': 'call', 'id': 10**9 + i, 'cell': CELL, 'method': METHOD, 'params': {}} for i in range(200)]
 data = ''.join(json.dumps(frame) + '\\n' for frame in frames).encode()
 while data: data = data[os.write(fd, data):]
-until = time.monotonic() + 2
+until = time.monotonic() + 1
 while time.monotonic() < until: pass`
 
 const pods = await openPods()
@@ -76,23 +76,25 @@ describe.each(['pyodide', 'bubblewrap', 'kubernetes'] as const)('%s', { timeout:
   })
 
   it('control: a cell that parses those brackets into objects is lost, or out of memory', async () => {
+    if (name === 'kubernetes') skip('only elsewhere: its pods run the Python of bubblewrap here')
     const cells = await start()
     const { status, error } = await cells.run(`import json\nx = json.loads('[' + '[],' * 20_000_000 + '1]')`)
     expect(status === 'died' || error?.name === 'MemoryError').toBe(true)
   })
 
   it.for([
-    ['open_artifact', 30],
-    ['call_tool', 200],
+    // Of `call_tool`, all replies together are more than may stay unread.
+    ['open_artifact', 30, 5],
+    ['call_tool', 200, 1],
   ] as const)(
     'answers to %s that a cell does not read are requested for %s of 200 calls at most',
-    async ([method, most]) => {
+    async ([method, most, mebibytes]) => {
       const cells = await start()
       let begun = 0
       const onCall = (call: CallFrame) => {
         if (call.id < 10 ** 9) return { content: [] }
         begun += 1
-        return 'x'.repeat(5 * MIB)
+        return 'x'.repeat(mebibytes * MIB)
       }
       const stdin = cells.kernel.sandbox.stdin
       const { status } = await cells.run(FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`), onCall)

@@ -23,7 +23,7 @@ import type {
   StdioServer,
 } from '../../../core/src/config/entries/server-definition.ts'
 import type { JailMakerName } from '../../../core/src/isolation/jail-part.ts'
-import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import { needsWholeRun, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { JAIL_MAKERS } from './jail-makers.ts'
 import { isAlive, open, openUnclosed, program, published, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { until } from '@sandbridge/core/test/upstream/support.ts'
@@ -124,6 +124,8 @@ const through = (host: string, hostPort: number): string => `return new Promise(
 
 describe.each(JAIL_MAKERS)('a server jailed by %s', (maker, why) => {
   beforeEach(() => {
+    // Its containers are made as those of podman; jail-guards.test.ts and container-jail.test.ts have docker's.
+    if (maker === 'docker') needsWholeRun()
     if (why !== undefined) skip(why)
   })
   const { folder, home, stateDir, project, secretFile, config, socketFile, remove, jail: place } = makePlace(maker)
