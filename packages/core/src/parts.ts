@@ -1,6 +1,5 @@
 // The slots that packages fill, with the types of what fills them: all `…-part.ts` of the core.
-export { knownMeanings, meanings } from './calls/catalog/search/meanings-part.ts'
-export type { Alternative, DocumentMeanings, Meanings, Neighbours } from './calls/catalog/search/meanings-part.ts'
+export { search, type SearchPart } from './calls/catalog/search-part.ts'
 export { flow, type FlowServers, type SessionFlow, type ShownContent, type Source } from './calls/flow-part.ts'
 export { learning } from './calls/learned-part.ts'
 export type { Arguments, CallPlace, Learned, LearnedTool, ToolIdentity } from './calls/learned-part.ts'

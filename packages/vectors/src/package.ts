@@ -1,6 +1,6 @@
-import { meanings } from '@sandbridge/core/parts'
+import { search } from '@sandbridge/core/parts'
 import type { Package } from '@sandbridge/core/cli/package.ts'
 
 export const vectors: Package = {
-  parts: [meanings.at(() => import('./word-vectors-file.ts'))],
+  parts: [search.at(() => import('./part.ts'))],
 }

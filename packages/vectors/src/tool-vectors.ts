@@ -1,6 +1,7 @@
 // Vectors for the meaning of tools and queries, from the vectors of their words. Pure.
-import { type Chunk, chunksOf, type ReadTexts, type SearchDocument } from '@sandbridge/core/calls/catalog/search'
-import type { DocumentMeanings } from '@sandbridge/core/parts'
+import { type Chunk, chunksOf } from './search/tokenize.ts'
+import { type ReadTexts, type SearchDocument } from './search/fields.ts'
+import type { DocumentMeanings } from './search/meanings.ts'
 import { normalize, VectorTable } from './vector-table.ts'
 import type { WordVectors } from './word-vectors.ts'
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PACKAGE_ROOT } from '@sandbridge/core/util'
-import type { Meanings } from '@sandbridge/core/parts'
+import type { Meanings } from './search/meanings.ts'
 import { ToolVectors } from './tool-vectors.ts'
 import { WordNeighbours } from './word-neighbours.ts'
 import { WordVectors } from './word-vectors.ts'

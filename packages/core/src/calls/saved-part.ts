@@ -11,7 +11,7 @@ import { Part } from '../util/part.ts'
 import type { ToolDoc } from './catalog/arguments/tool-doc.ts'
 import type { SearchOptions } from './catalog/catalog-options.ts'
 import type { Catalog } from './catalog/catalog.ts'
-import type { Wordings } from './catalog/search/wordings.ts'
+import type { Wordings } from './catalog/search-part.ts'
 import type { SessionFlow } from './flow-part.ts'
 
 export interface UserState {

@@ -1,5 +1,5 @@
 // What packages use of cell.
-export type { Artifact, CellResult } from './cell-result.ts'
+export type { Artifact, CellError, CellResult } from './cell-result.ts'
 export { Kernel } from './kernel/kernel.ts'
 export type { CallHandler } from './kernel/open-calls.ts'
 export { MAX_FRAME_BYTES, type MimeBundle, type VisibleServer } from './protocol/frames.ts'

@@ -2,7 +2,7 @@
 import { CatalogTool } from '@sandbridge/core/calls/catalog'
 import type { Catalog } from '@sandbridge/core/calls/catalog'
 import type { SearchOptions } from '@sandbridge/core/calls/catalog'
-import type { Wordings } from '@sandbridge/core/calls/catalog/search'
+import type { Wordings } from '@sandbridge/core/calls/catalog'
 import type { ToolDoc } from '@sandbridge/core/calls/catalog'
 import type { LoadableTools } from './loadable-tools.ts'
 import { SAVED_TOOLS_MODULE, savedToolLine, savedToolSummary, type SavedTool } from './saved-tool.ts'

@@ -1,7 +1,7 @@
 // `sandbridge search`: prints what a cell's search_tool_docs would return.
 import { firstSentence } from '@sandbridge/core/util/text'
 import type { ToolDoc } from '@sandbridge/core/calls/catalog'
-import type { Wordings } from '@sandbridge/core/calls/catalog/search'
+import type { Wordings } from '@sandbridge/core/calls/catalog'
 import { searchWithSaved } from '@sandbridge/memories/saved/search-with-saved.ts'
 import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 import { limitOf } from '@sandbridge/commands/limit-option.ts'

@@ -4,7 +4,7 @@ import type { ServerDefinition } from '../../config/entries/server-definition.ts
 import type { Store } from '../../keep/store.ts'
 import type { SkippedTool, ToolChanges, UpstreamTool } from '../../upstream/upstream.ts'
 import type { Log } from '../../util/log.ts'
-import type { FindOptions } from './catalog-search.ts'
+import type { FindOptions } from './search-part.ts'
 import type { Offerings } from './model/catalog-offering.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import type { ServerRecord } from './server-record.ts'

@@ -8,13 +8,10 @@ import type { ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
 import { bindArguments, type BindOptions } from './arguments/bind.ts'
 import type { Offerings } from './model/catalog-offering.ts'
 import type { CatalogOptions, KnownFacts, ListedTools, SearchOptions } from './catalog-options.ts'
-import { CatalogSearch } from './catalog-search.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { type DocOptions, ToolDocs } from './tool-docs.ts'
 import { checkArguments, type SeenCall } from './arguments/seen-call.ts'
-import type { Reason } from './search/search-index.ts'
-import { readMeanings } from './search/meanings-part.ts'
-import { type Wordings } from './search/wordings.ts'
+import { createSearch, type Reason, search, type ToolSearch, type Wordings } from './search-part.ts'
 import { Indexing, serverError } from './indexing.ts'
 import type { KnownServer, Unsearched } from './known-server.ts'
 import { lookUp, unknownTool } from './look-up.ts'
@@ -41,7 +38,8 @@ export class Catalog {
   readonly #records = new ServerRecords()
   readonly #indexing: Indexing
   readonly #docs: ToolDocs
-  readonly #search: CatalogSearch
+  /** Undefined before the first search. */
+  #search: ToolSearch | undefined
   /** Called when the tools of a server, or the servers, are others than before. */
   readonly onChange = new Set<() => void>()
 
@@ -49,7 +47,6 @@ export class Catalog {
     this.#options = options
     const { definitions, log } = options
     this.#docs = new ToolDocs(this.#records.byName, options.standing)
-    this.#search = new CatalogSearch(this.#records.byName, (tool) => this.#docs.isShown(tool))
     this.redefine(definitions)
     this.#indexing = new Indexing(
       {
@@ -76,7 +73,7 @@ export class Catalog {
       const book = toolbookOf(store, definitionKey(definition), log)
       return new ServerRecord(definition, alias, { book, abilities, now, inputs, isShown, home })
     })
-    this.#search.forget()
+    this.#search?.forget()
     for (const told of this.onChange) told()
   }
 
@@ -86,9 +83,7 @@ export class Catalog {
       void record.tools
       await nextTurn()
     }
-    const meanings = await readMeanings()
-    do await nextTurn()
-    while (meanings?.readAhead())
+    if (search.isHere) await (await search.for('A search')).readAhead()
   }
 
   /** Lists servers that were never listed, in the background, so that the first search finds their tools. */
@@ -277,8 +272,14 @@ export class Catalog {
       servers === undefined ? [...this.#records.byName.values()] : servers.map((name) => this.#records.of(name))
     const waitMs = this.#options.firstIndexingWaitMs ?? FIRST_INDEXING_WAIT_MS
     await this.#indexing.inBackground(records, waitMs, signal)
-    const { tools, weak, reasons } = await this.#search.find(query, records, options)
+    const { tools, weak, reasons } = await (await this.#searcher()).find(query, records, options)
     return { docs: tools.map((tool) => this.#docs.doc(tool, options, weak)), reasons }
+  }
+
+  async #searcher(): Promise<ToolSearch> {
+    const made = this.#search ?? (await createSearch(this.#records.byName, (tool) => this.#docs.isShown(tool)))
+    // Another search may have done this first.
+    return (this.#search ??= made)
   }
 
   /**
@@ -318,8 +319,8 @@ export class Catalog {
     if (record === undefined) return
     const isNew = record.tools === undefined
     if (!record.update(tools, instructions, skipped)) return
-    if (isNew) this.#search.add([...(record.tools ?? []), ...record.offerings])
-    else this.#search.forget()
+    if (isNew) this.#search?.add([...(record.tools ?? []), ...record.offerings])
+    else this.#search?.forget()
     for (const told of this.onChange) told()
   }
 
@@ -339,8 +340,8 @@ export class Catalog {
     if (record === undefined) return
     const isNew = record.offerings.length === 0
     if (!record.updateOfferings(offerings)) return
-    if (isNew) this.#search.add(record.offerings)
-    else this.#search.forget()
+    if (isNew) this.#search?.add(record.offerings)
+    else this.#search?.forget()
   }
 
   stopIndexing(): void {
@@ -395,7 +396,7 @@ export class Catalog {
   }
 
   async #unknownTool(record: ServerRecord, wrong: string): Promise<BridgeError> {
-    const meant = await this.#search.likeTool(record, wrong)
+    const meant = await (await this.#searcher()).likeTool(record, wrong)
     const [best] = meant
     return unknownTool(record, wrong, meant, best && this.#docs.line(best))
   }

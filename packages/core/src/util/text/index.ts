@@ -14,7 +14,7 @@ export {
   shortened,
   shortName,
 } from './server-words.ts'
-export { byCodeUnit, isPlainIdentifier } from './python-name.ts'
+export { byCodeUnit, foldName, isPlainIdentifier } from './python-name.ts'
 export { parsePythonLiteral } from './python-value.ts'
 export { sandboxName } from './sandbox-name.ts'
 export { plainText, shownText, TerminalText } from './terminal-text.ts'

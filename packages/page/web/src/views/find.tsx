@@ -2,7 +2,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ToolDoc } from '@sandbridge/core/calls/catalog'
-import type { Reason } from '@sandbridge/core/calls/catalog/search'
+import type { Reason } from '@sandbridge/core/calls/catalog'
 import { visible, visibleInline } from '@sandbridge/core/util/text'
 import { coloured } from '../parts/code.tsx'
 import { TryTool } from '../parts/try-tool.tsx'

@@ -7,7 +7,7 @@ import { mediaInBox, schemaInBox } from '../model/result-parts.ts'
 import { readsFiles } from '../model/shape.ts'
 import { isTooComplex } from '../signature/schema-reading.ts'
 import { typeText } from '../signature/schema-type.ts'
-import { deprecationNote } from '../search/deprecation.ts'
+import { deprecationNote } from './deprecation.ts'
 import { firstSentence } from '../../../util/text/server-words.ts'
 
 export type Detail = 'summary' | 'full'

@@ -1,9 +1,9 @@
 // Expands the words of a query: the words themselves, words of similar meaning, and corrections. Pure.
-import { editDistance } from '../../../util/text/did-you-mean.ts'
+import { editDistance } from '@sandbridge/core/util/text'
 import { lettersOf, type Postings } from './postings.ts'
-import { byCodeUnit } from '../../../util/text/python-name.ts'
+import { byCodeUnit } from '@sandbridge/core/util/text'
 import { chunksOf, isStopWord, stem } from './tokenize.ts'
-import type { Alternative, Neighbours } from './meanings-part.ts'
+import type { Alternative, Neighbours } from './meanings.ts'
 
 /** One word of a query, as its stem, and the ways to say it. */
 export interface Concept {

@@ -3,7 +3,7 @@
 // `catalog` measures it. Pure.
 import type { Concept } from './query-concepts.ts'
 import { stems } from './tokenize.ts'
-import { count } from '../../../util/text/count.ts'
+import { count } from '@sandbridge/core/util/text'
 
 /** Words of so many tools and queries that sharing one says little: `create`, `get`, `name`. */
 const COMMON = new Set(

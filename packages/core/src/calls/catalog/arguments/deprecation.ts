@@ -1,7 +1,6 @@
 // Finds whether a server advises against a tool, and the text that says so. Pure.
 import type { UpstreamTool } from '../../../upstream/upstream.ts'
 import { oneLine } from '../../../util/text/server-words.ts'
-import { words } from './tokenize.ts'
 
 /** Characters of a description that are read. */
 const MAX_READ = 4000
@@ -36,7 +35,10 @@ export function deprecationNote({ name, title, description, annotations }: Defin
     if (said !== undefined) return noteOf(said)
   }
   if (!MAY_SAY.test(name)) return undefined
-  const parts = words(name)
+  const parts = name
+    .split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/)
+    .map((part) => part.toLowerCase())
+    .filter(Boolean)
   return MARKERS.has(parts[0] ?? '') || MARKERS.has(parts.at(-1) ?? '') ? 'deprecated' : undefined
 }
 

@@ -1,5 +1,5 @@
 // The best documents for one query, from the scores that the index gave them. Pure.
-import { byCodeUnit } from '../../../util/text/python-name.ts'
+import { byCodeUnit } from '@sandbridge/core/util/text'
 import { fitOf, type Judged } from './weak-answer.ts'
 
 export interface Hit<T> extends Judged {

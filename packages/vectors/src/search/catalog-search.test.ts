@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { BridgeError } from '../../errors.ts'
-import type { CatalogOptions } from './catalog-options.ts'
-import { unmetNote, weakNote } from './search/weak-answer.ts'
-import { wordingsIn } from './search/wordings.ts'
-import type { UpstreamTool } from '../../upstream/upstream.ts'
+import { BridgeError } from '@sandbridge/core/errors.ts'
+import type { CatalogOptions } from '../../../core/src/calls/catalog/catalog-options.ts'
+import { unmetNote, weakNote } from './weak-answer.ts'
+import { wordingsIn } from './wordings.ts'
+import type { UpstreamTool } from '@sandbridge/core/upstream'
 import {
   asked,
   beginCatalogs,
@@ -12,7 +12,7 @@ import {
   definition,
   FILES,
   GITHUB,
-} from '../../../test/support/servers/catalog-tools.ts'
+} from '@sandbridge/core/test/support/servers/catalog-tools.ts'
 
 beforeEach(beginCatalogs)
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { SearchDocument } from './fields.ts'
 import { SearchIndex } from './search-index.ts'
 import { isSaid, isWeak } from './weak-answer.ts'
-import { readMeanings } from './meanings-part.ts'
+import { readMeanings } from './known-meanings.ts'
 
 const EMPTY: SearchDocument = {
   server: 's',

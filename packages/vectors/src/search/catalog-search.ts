@@ -1,37 +1,26 @@
 // Searches all known tools, resources and prompts, and saved tools. The index of the former is built at first use.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { CatalogTool } from './model/catalog-tool.ts'
-import { pauses } from '../../util/async/wait.ts'
-import { didYouMean } from '../../util/text/did-you-mean.ts'
-import { isOffering } from './look-up.ts'
-import type { Learned, LearnedTool } from '../learned-part.ts'
-import { needsIn, type Wordings, wordingsIn } from './search/wordings.ts'
-import { fuse, type Ranking } from './search/fuse.ts'
-import { searchDocument } from './search/search-document.ts'
-import { bestOf, type Hit, type Ranked } from './search/ranked.ts'
-import { SearchIndex, type Reason } from './search/search-index.ts'
-import { type Meanings, readMeanings } from './search/meanings-part.ts'
-import { guessedNote, isSaid, isWeak, unmetNote, weakNote } from './search/weak-answer.ts'
-import type { ServerRecord } from './server-record.ts'
+import type { CatalogTool } from '@sandbridge/core/calls/catalog'
+import type { FindOptions, Found, Reason, ToolSearch, Wordings } from '@sandbridge/core/calls/catalog'
+import { pauses } from '@sandbridge/core/util/async'
+import { didYouMean } from '@sandbridge/core/util/text'
+import { isOffering } from '@sandbridge/core/calls/catalog'
+import type { LearnedTool } from '@sandbridge/core/parts'
+import { needsIn, wordingsIn } from './wordings.ts'
+import { fuse, type Ranking } from './fuse.ts'
+import { searchDocument } from './search-document.ts'
+import { bestOf, type Hit, type Ranked } from './ranked.ts'
+import { SearchIndex } from './search-index.ts'
+import { readMeanings } from './known-meanings.ts'
+import type { Meanings } from './meanings.ts'
+import { guessedNote, isSaid, isWeak, unmetNote, weakNote } from './weak-answer.ts'
+import type { ServerRecord } from '@sandbridge/core/calls/catalog'
 
-export interface FindOptions {
-  limit?: number
-  /** Tools of who asks that are ranked among those of servers: saved functions. No other search sees them. */
-  others?: readonly CatalogTool[]
-  /** What the user's earlier calls have taught. */
-  learned?: Learned | undefined
-}
-
-interface Found {
-  tools: CatalogTool[]
-  /** What the answer begins with, when no tool fits any of the wordings, or all are guesses. */
-  weak: string | undefined
+interface FoundHere extends Found {
   /** How well the best tool fits the first wording; undefined when that cannot be judged, or its name was given. */
   fit: number | undefined
   /** A tool fits. */
   fits: boolean
-  /** Why each tool of a server has its rank: the score by the wording that it fits best. */
-  reasons: () => (Reason | undefined)[]
 }
 
 const DEFAULT_LIMIT = 5
@@ -51,32 +40,30 @@ const LEAST_FOR_NEED = 2
 /** A prompt or resource ranks before a tool of its own server only if it fits this much better. */
 const OWN_OFFERING = 0.5
 
-export class CatalogSearch {
+export class CatalogSearch implements ToolSearch {
   readonly #records: ReadonlyMap<string, ServerRecord>
   readonly #isShown: (tool: CatalogTool) => boolean
   #index: SearchIndex<CatalogTool> | undefined
   /** Tools that are not in the index yet, the next one at the end. */
   #unread: CatalogTool[] = []
 
-  /** @param isShown whether a tool may be found */
-  constructor(records: ReadonlyMap<string, ServerRecord>, isShown: (tool: CatalogTool) => boolean = () => true) {
+  constructor(records: ReadonlyMap<string, ServerRecord>, isShown: (tool: CatalogTool) => boolean) {
     this.#records = records
     this.#isShown = isShown
   }
 
-  /** Returns the best tools, resources and prompts of `records`, best first. Each need of several is searched for. */
-  async find(query: Wordings, records: readonly ServerRecord[], options: FindOptions): Promise<Found> {
+  async find(query: Wordings, records: readonly ServerRecord[], options: FindOptions): Promise<FoundHere> {
     const [text, ...others] = [query].flat()
     const needs = text === undefined || others.length > 0 ? [] : needsIn(text)
     if (needs.length < 2) return this.#find(query, records, options)
     const whole = await this.#find(query, records, options)
-    const apart: Found[] = []
+    const apart: FoundHere[] = []
     for (const need of needs) apart.push(await this.#find(need, records, options))
     return areApart(whole, apart) ? byTurns(needs, apart, options.limit ?? DEFAULT_LIMIT) : whole
   }
 
   /** The same for one need, in one or more wordings. */
-  async #find(query: Wordings, records: readonly ServerRecord[], options: FindOptions): Promise<Found> {
+  async #find(query: Wordings, records: readonly ServerRecord[], options: FindOptions): Promise<FoundHere> {
     const limit = Math.min(MAX_LIMIT, Math.max(1, Math.trunc(options.limit ?? DEFAULT_LIMIT)))
     // A wording that was cut is the first, and its parts follow.
     const wordings = wordingsIn(query)
@@ -147,7 +134,6 @@ export class CatalogSearch {
     return isCurrent ? { item, likeness } : undefined
   }
 
-  /** Up to three tools of a server with a name similar to a wrong one, best first. */
   async likeTool(record: ServerRecord, wrong: string): Promise<CatalogTool[]> {
     const tools = (record.tools ?? []).filter(this.#isShown)
     const aliases = tools.map((tool) => tool.alias)
@@ -217,13 +203,13 @@ export class CatalogSearch {
 }
 
 /** A part has a tool that fits it better than any tool fits the whole. */
-function areApart(whole: Found, parts: readonly Found[]): boolean {
+function areApart(whole: FoundHere, parts: readonly FoundHere[]): boolean {
   const { fit } = whole
   return fit !== undefined && parts.some((part) => part.fits && (part.fit ?? Infinity) > fit)
 }
 
 /** The first of each need, then the second of each, and so on. */
-function byTurns(needs: readonly string[], found: readonly Found[], limit: number): Found {
+function byTurns(needs: readonly string[], found: readonly FoundHere[], limit: number): FoundHere {
   const met = found.filter(({ fits }) => fits)
   const shown = met.length > 0 ? met : found
   const reasons = new Map<CatalogTool, () => Reason | undefined>()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CatalogTool } from '../model/catalog-tool.ts'
+import { CatalogTool } from '@sandbridge/core/calls/catalog'
 import { searchDocument } from './search-document.ts'
 
 const read = (inputSchema: unknown) => searchDocument(new CatalogTool('s', 's', 't', { name: 't', inputSchema }))

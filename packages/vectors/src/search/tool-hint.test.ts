@@ -1,11 +1,10 @@
-import { forgetfulStore } from '../../../test/support/servers/forgetful-store.ts'
-import { createLog } from '../../util/log.ts'
+import { forgetfulStore } from '@sandbridge/core/test/support/servers/forgetful-store.ts'
+import { createLog } from '@sandbridge/core/util'
 import { expect, it } from 'vitest'
-import { Catalog } from '../../calls/catalog/catalog.ts'
-import type { ServerDefinition } from '../../config/entries/server-definition.ts'
-import type { UpstreamTool } from '../../upstream/upstream.ts'
-import { Scope } from '../../calls/scope.ts'
-import { withToolHint } from './finish-result.ts'
+import { Catalog } from '../../../core/src/calls/catalog/catalog.ts'
+import type { ServerDefinition } from '@sandbridge/core/config/entries'
+import type { UpstreamTool } from '@sandbridge/core/upstream'
+import { withToolHint } from './tool-hint.ts'
 
 const tool = (name: string, description: string, ...parameters: string[]): UpstreamTool => ({
   name,
@@ -36,9 +35,8 @@ async function hint(servers: Record<string, UpstreamTool[]>, search: string): Pr
     store: forgetfulStore(),
     log: createLog('error'),
   })
-  const scope = new Scope(names.map((name) => ({ name, alias: name })))
   const failed = { name: 'OSError', message: '', traceback: '', hint: 'The sandbox has no network.', search }
-  const { hint: told } = await withToolHint(failed, catalog, scope)
+  const { hint: told } = await withToolHint(failed, (...asked) => catalog.search(...asked), names)
   await catalog.close()
   return told!
 }

@@ -1,15 +1,6 @@
-// The meaning of words, as far as the search knows it.
-import { Part } from '../../../util/part.ts'
+// The meaning of words, as the search knows it.
 import type { ReadTexts, SearchDocument } from './fields.ts'
 import type { Postings } from './postings.ts'
-
-/** Without it, tools are found by their words alone. */
-export const meanings = new Part<MeaningsPart>('word vectors')
-
-interface MeaningsPart {
-  /** Undefined when the files of the package cannot be read. */
-  wordMeanings: () => Meanings | undefined
-}
 
 export interface Meanings {
   isKnown: (word: string) => boolean
@@ -34,17 +25,4 @@ export interface DocumentMeanings {
   add(document: SearchDocument, texts: ReadTexts): void
   /** Similarity of the words and each document, from 0 to 1, by document number; undefined when no word is known. */
   likeness(words: readonly string[]): Float64Array | undefined
-}
-
-let read: Meanings | undefined
-
-/** Loads them at the first call: after the tools of a bridge were listed, or in the first search; never at start. */
-export async function readMeanings(): Promise<Meanings | undefined> {
-  if (meanings.isHere) read ??= (await meanings.for('The search')).wordMeanings()
-  return read
-}
-
-/** As far as they were loaded. */
-export function knownMeanings(): Meanings | undefined {
-  return read
 }

@@ -1,7 +1,5 @@
 // Cuts what somebody searches for into wordings, each searched for by itself, and a list of needs into needs. Pure.
-
-/** One wording of a need, or several. */
-export type Wordings = string | readonly string[]
+import type { Wordings } from '@sandbridge/core/calls/catalog'
 
 /** Longer texts are cut. */
 const MAX_LENGTH = 2000

@@ -1,24 +1,13 @@
 // Finds tools by words: field-weighted term scores (after BM25F: Robertson, Zaragoza, 2009) over stems. Each word of
 // the query is a concept with alternatives. The result does not depend on the order of documents. Pure.
+import type { Reason } from '@sandbridge/core/calls/catalog'
 import { readTexts, type SearchDocument } from './fields.ts'
-import type { DocumentMeanings, Meanings } from './meanings-part.ts'
+import type { DocumentMeanings, Meanings } from './meanings.ts'
 import { Postings } from './postings.ts'
-import { foldName } from '../../../util/text/python-name.ts'
+import { foldName } from '@sandbridge/core/util/text'
 import { QueryReader, type Concept } from './query-concepts.ts'
 import { type Frequencies, Ranked, type RankedDocument, type Scores } from './ranked.ts'
 import { GUESSED, weightInFit } from './weak-answer.ts'
-
-export interface Reason {
-  score: number
-  /** How well the words match, from 0 to 1. */
-  words: number
-  /** Added for similarity in meaning. */
-  meaning: number
-  /** The query is the item's name. */
-  isNamed: boolean
-  /** The concepts of the query, with the matching term of the item, if any. */
-  concepts: { asked: string; found: string | undefined; strength: number }[]
-}
 
 const SATURATION = 2
 /** How much similarity in meaning adds to the score of the words, which is at most 1. */

@@ -1,9 +1,9 @@
 // Extracts the searched texts of a tool. Pure.
-import type { CatalogTool } from '../model/catalog-tool.ts'
+import type { CatalogTool } from '@sandbridge/core/calls/catalog'
 import type { SearchDocument } from './fields.ts'
 import { words } from './tokenize.ts'
-import { members, propertiesOf, resolve } from '../signature/json-schema.ts'
-import { isRecord } from '../../../util/json/json.ts'
+import { members, propertiesOf, resolve } from '@sandbridge/core/calls/catalog'
+import { isRecord } from '@sandbridge/core/util/json/json.ts'
 
 const MAX_DESCRIPTION = 3000
 
