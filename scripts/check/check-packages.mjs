@@ -22,7 +22,7 @@ const MAY = {
   kubernetes: ['native'],
   jail: ['clients', 'containers', 'native'],
 }
-/** What the commands of packages share: any package may use it. */
+/** What packages share: any may use it. */
 const SHARED = 'commands'
 /** The entries of the core's package.json, without that for tests. */
 const MAX_DOORS = 60

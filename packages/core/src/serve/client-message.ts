@@ -5,10 +5,11 @@ import { toMessage } from '../upstream/reading/lenient-message.ts'
 import type { Awaited } from '../upstream/reading/open-requests.ts'
 import { isAbsent, toArguments } from '../upstream/reading/request-params.ts'
 import { quote, whyNot } from '../upstream/reading/read-text.ts'
-import { kindOf, type OnDropped } from '../upstream/reading/words.ts'
+import { kindOf, type OnDropped, DroppedError } from '../upstream/reading/words.ts'
 import { exactJson, markBigInts } from '../util/json/exact-json.ts'
 import { unmarked } from '../util/json/exact-numbers.ts'
 import { isRecord, parseJson } from '../util/json/json.ts'
+import type { Log } from '../util/log.ts'
 
 const PARSE_ERROR = -32_700
 const INVALID_REQUEST = -32_600
@@ -109,4 +110,18 @@ export function idAtEnds(head: string, tail: string): Refusal['id'] {
   if (id.startsWith("'")) return id.slice(1, -1)
   const parsed = parseJson(id)
   return typeof parsed === 'string' || typeof parsed === 'number' ? parsed : null
+}
+
+const MAX_DROPPED = 20
+
+/** The error handler of a client's connection. What was left out of its messages is said once. */
+export function clientErrors(log: Log, about: object = {}): (error: Error) => void {
+  const dropped = new Set<string>()
+  return (error) => {
+    const { message: what } = error
+    if (!(error instanceof DroppedError)) return log.debug('MCP', { error, ...about })
+    if (dropped.has(what) || dropped.size === MAX_DROPPED) return
+    dropped.add(what)
+    log.warning('Left out what a client should not have sent', { what, ...about })
+  }
 }

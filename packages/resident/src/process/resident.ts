@@ -2,7 +2,8 @@
 // says hello, and ends some time after the last one has gone.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
-import { FairTurns, letOthers } from '@sandbridge/core/util/async'
+import { FairTurns } from '@sandbridge/commands/fair-turns.ts'
+import { letOthers } from '@sandbridge/core/util/async'
 import { lineCost, MAX_MESSAGE_STRUCTURE } from '@sandbridge/core/util/json'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import { MAX_PAUSE_MS } from '@sandbridge/core/cell'

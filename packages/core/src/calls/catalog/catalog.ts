@@ -7,13 +7,19 @@ import { pauses, withTimeout } from '../../util/async/wait.ts'
 import type { ToolResult, UpstreamTool } from '../../upstream/upstream.ts'
 import { bindArguments, type BindOptions } from './arguments/bind.ts'
 import type { Offerings } from './model/catalog-offering.ts'
-import type { CatalogOptions, KnownFacts, ListedTools, SearchOptions } from './catalog-options.ts'
+import type {
+  CatalogOptions,
+  KnownFacts,
+  ListedTools,
+  SearchOptions,
+  KnownServer,
+  Unsearched,
+} from './catalog-options.ts'
 import type { CatalogTool } from './model/catalog-tool.ts'
 import { type DocOptions, ToolDocs } from './tool-docs.ts'
 import { checkArguments, type SeenCall } from './arguments/seen-call.ts'
 import { createSearch, type Reason, search, type ToolSearch, type Wordings } from './search-part.ts'
 import { Indexing, serverError } from './indexing.ts'
-import type { KnownServer, Unsearched } from './known-server.ts'
 import { lookUp, unknownTool } from './look-up.ts'
 import { ServerRecord } from './server-record.ts'
 import { ServerRecords } from './server-records.ts'

@@ -1,12 +1,11 @@
 // What packages use of calls/catalog.
 export { listingTokens } from './arguments/listing-tokens.ts'
 export type { ToolDoc } from './arguments/tool-doc.ts'
-export type { SearchOptions } from './catalog-options.ts'
+export type { SearchOptions, KnownServer } from './catalog-options.ts'
 export type { Catalog, ServerDetails } from './catalog.ts'
 export { isOffering } from './look-up.ts'
 export type { FindOptions, Found, Reason, ToolSearch, Wordings } from './search-part.ts'
 export type { ServerRecord } from './server-record.ts'
-export type { KnownServer } from './known-server.ts'
 export { namesOf } from './model/argument-names.ts'
 export { definitionKey } from './model/identity.ts'
 export { CatalogTool, type ServerMethod } from './model/catalog-tool.ts'

@@ -1,5 +1,5 @@
 // About servers that a search did not cover, as else a tool seems not to exist, and about those that do not answer.
-import type { Unsearched } from '../catalog/known-server.ts'
+import type { Unsearched } from '../catalog/catalog-options.ts'
 import type { SkippedTool } from '../../upstream/upstream.ts'
 import type { Upstreams } from '../../upstream/upstream-set.ts'
 import { oneLine } from '../../util/text/server-words.ts'

@@ -15,7 +15,7 @@ import type {
 import type { LeftBehind, Sandbox, SandboxExit } from '../../isolation/provider.ts'
 import { letOthers, withTimeout } from '../../util/async/wait.ts'
 import { writeBatched } from '../../util/bytes/write-batched.ts'
-import { exitSignal } from '../../util/process/exit-signal.ts'
+import { exitSignal } from '../../util/process/process-group.ts'
 import { type CallServer, OpenCalls, replyError } from './open-calls.ts'
 import { MAX_KEPT_BYTES, MAX_UNREAD_BYTES, ReplyRoom } from './reply-room.ts'
 

@@ -3,7 +3,7 @@ import { serveStdio, type ServeStdioOptions } from '@modelcontextprotocol/server
 import { type Behind, behindByConfig, readKeptBehind } from '../../bridge/tenants/kept-behind.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import type { Settings } from '../../config/settings/settings.ts'
-import { clientErrors } from '../../serve/client-errors.ts'
+import { clientErrors } from '../../serve/client-message.ts'
 import { createServer } from '../../serve/mcp/create-server.ts'
 import type { Deliveries } from '../../serve/mcp/deliveries.ts'
 import type { Conversation } from '../../serve/mcp/sessions.ts'

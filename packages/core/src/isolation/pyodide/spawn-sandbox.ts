@@ -1,7 +1,7 @@
 // Starts a sandbox's command with an empty environment, and determines why it ended. Independent of Python.
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
-import { exitSignal } from '../../util/process/exit-signal.ts'
+import { exitSignal } from '../../util/process/process-group.ts'
 import type { SandboxExit } from '../provider.ts'
 import type { Explained, ProcessEnd } from '../local/local-sandbox.ts'
 import { StdioProcess } from '../local/stdio-process.ts'

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { readPiece } from '../../util/files/read-piece.ts'
+import { readPiece } from '../../util/files/read-ordinary.ts'
 import { makePrivateFolder } from '../../util/files/private-folder.ts'
 import type { LogInfo, Logs, LogWriter } from '../store.ts'
 

@@ -1,8 +1,7 @@
 // The one model of runs and calls, of all events in the bridge, and of shortened ones in its page and browsers.
 import type { BridgeEvent, EventOf } from '../events/event.ts'
-import { stateAfter } from './call-state.ts'
+import { stateAfter, shownOf, shownSize } from './run.ts'
 import type { Call, QuestionState, Run, ServerState, SessionState, Told } from './run.ts'
-import { shownOf, shownSize } from './shown.ts'
 
 /** What is kept of runs that have ended: their number, and the characters of code, output and calls of all. */
 export interface Keeps {

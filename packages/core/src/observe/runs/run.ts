@@ -1,6 +1,6 @@
-// A run of code with its calls, as observers, pages and the record have it. Types only: the page imports them.
+// A run of code with its calls, as observers, pages and the record have it. The page imports them, too. Pure.
 import type { BridgeEvent, EventError, EventOf, Events } from '../events/event.ts'
-import type { Shown } from './shown.ts'
+import { shortened } from '../../util/text/server-words.ts'
 
 /**
  * `sent`: its server has not answered yet. `unknown`: it never answered, so the call may or may not have taken effect.
@@ -100,3 +100,36 @@ export interface Told {
   run?: Run | undefined
   call?: Call | undefined
 }
+
+/** Errors that are the server's own answer. */
+const ANSWERED = /^TOOL_FAILED$/
+/** Errors of calls that were never sent, or that the server did not carry out before the user has signed in. */
+const UNSENT = /^(UPSTREAM_(AUTH|LINK)_REQUIRED|UPSTREAM_JAIL_|PERMISSION_|PROXY_|STATE_UNWRITABLE|QUOTA_)/
+
+/** @param code of the error that the call ended with; undefined for a result, also one that is marked as an error */
+export function stateAfter(code: string | undefined): CallState {
+  if (code === undefined || ANSWERED.test(code)) return 'answered'
+  return UNSENT.test(code) ? 'unsent' : 'unknown'
+}
+
+export interface Shown {
+  text?: string | undefined
+  /** An image in base64, of a type that browsers can draw and that contains no script. */
+  image?: { type: string; data: string } | undefined
+}
+
+const TEXT_CHARS = 32 * 1024
+const IMAGE_CHARS = 3 * 1024 * 1024
+const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+
+/** @param bundle a value by media type */
+export function shownOf(bundle: Readonly<Record<string, unknown>>): Shown {
+  const type = IMAGES.find((one) => typeof bundle[one] === 'string' && bundle[one].length <= IMAGE_CHARS)
+  const plain = bundle['text/plain'] ?? Object.values(bundle).find((content) => typeof content === 'string')
+  return {
+    ...(typeof plain === 'string' && { text: shortened(plain, TEXT_CHARS) }),
+    ...(type !== undefined && { image: { type, data: bundle[type] as string } }),
+  }
+}
+
+export const shownSize = ({ text = '', image }: Shown): number => text.length + (image?.data.length ?? 0)

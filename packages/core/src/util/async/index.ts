@@ -1,5 +1,4 @@
 // What packages use of util/async.
-export { FairTurns } from './fair-turns.ts'
 export { mapFew } from './map-few.ts'
 export { letOthers, pauses, untilAborted, withTimeout } from './wait.ts'
 export { Turns } from './turns.ts'

@@ -1,6 +1,7 @@
 // Reads a file at a place where something else may stand, such as a named pipe, whose other end may never come.
 import { constants } from 'node:buffer'
 import { closeSync, constants as flags, fstatSync, openSync, promises, readFileSync, type Stats } from 'node:fs'
+import { open } from 'node:fs/promises'
 
 /** A folder, a named pipe, a socket or a device stands in place of the file. */
 export class NotOrdinary extends Error {
@@ -73,4 +74,22 @@ function check(found: Stats): void {
 /** No socket can be opened. */
 function refuse(error: NodeJS.ErrnoException): never {
   throw error.code === 'ENXIO' ? new NotOrdinary() : error
+}
+
+/** @param piece chooses by the size of the file, whose end cuts it off @throws what node:fs throws */
+export async function readPiece(
+  file: string,
+  piece: (size: number) => { offset: number; length: number },
+  how = READ_AT_ONCE,
+): Promise<{ data: Buffer; size: number }> {
+  const handle = await open(file, how)
+  try {
+    const { size } = await handle.stat()
+    const { offset, length } = piece(size)
+    const data = Buffer.alloc(Math.max(0, Math.min(length, size - offset)))
+    const { bytesRead } = await handle.read(data, 0, data.length, offset)
+    return { data: data.subarray(0, bytesRead), size }
+  } finally {
+    await handle.close()
+  }
 }

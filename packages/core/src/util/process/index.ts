@@ -1,9 +1,7 @@
 // What packages use of util/process.
 export { environmentOf, mergedEnvironment } from './environment.ts'
-export { exitSignal } from './exit-signal.ts'
-export { commandEnvironment, findPlaces, findPrograms, foundProgram, realpathOr } from './find-program.ts'
-export { withUsualFolders } from './find-program.ts'
 export {
+  exitSignal,
   endFirst,
   endGroup,
   groupExists,
@@ -12,6 +10,8 @@ export {
   untrackGroup,
   watchGroups,
 } from './process-group.ts'
+export { commandEnvironment, findPlaces, findPrograms, foundProgram, realpathOr } from './find-program.ts'
+export { withUsualFolders } from './find-program.ts'
 export { bootId, hostId, hostScope, isRunning, startTime, stillRuns, thisProcess } from './process-id.ts'
 export type { RecordedProcess } from './process-id.ts'
 export { PipedInput } from './piped-input.ts'

@@ -1,6 +1,5 @@
 // What packages use of util/text.
 export { ago, count, shortNumber, firstOf, listText } from './count.ts'
-export { asciiDigit, FOREIGN_DIGIT } from './ascii-digit.ts'
 export { didYouMean, didYouMeanText, editDistance, nearestName } from './did-you-mean.ts'
 export { fitsGlob } from './glob.ts'
 export {

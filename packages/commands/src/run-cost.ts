@@ -1,6 +1,6 @@
 // What a run cost its client in tokens, and what its calls would have cost without the sandbox. Pure.
-import { estimateTokens } from '../../util/tokens/estimate-tokens.ts'
-import type { Run } from './run.ts'
+import { estimateTokens } from '@sandbridge/core/util'
+import type { Run } from '@sandbridge/core/observe/runs'
 
 /** Approximate characters of text per token: counting tokens of every result would take longer than most calls. */
 const CHARS_PER_TOKEN = 4
