@@ -29,7 +29,7 @@ const BOTH_WAYS = [
   'mcp-server',
   'metrics-port',
   'resources',
-  'servers-behind',
+  'upstream-names',
   'shutdown',
   'unread-files',
   'warnings',

@@ -48,7 +48,7 @@ export class ClientGroup {
       async ({ requestInfo }) => {
         // Each request gets a server of its own, and only this one tells the instructions.
         const isDiscovery = requestInfo?.headers.get('mcp-method') === 'server/discover'
-        const behind = isDiscovery ? await tenant.behind() : undefined
+        const upstreamNames = isDiscovery ? await tenant.upstreamNames() : undefined
         return createServer({
           settings,
           log,
@@ -58,7 +58,7 @@ export class ClientGroup {
           runs,
           user,
           offers,
-          behind,
+          upstreamNames,
           tools: requestInfo && toolsWanted(requestInfo.url),
         })
       },

@@ -127,7 +127,7 @@ it('a tool that a rule denies, or that is out of scope, is not found by what was
   const session = opened()
   await session.search(QUERY)
   session.calls('create-issue', { title: '' })
-  const strict = catalog({ standing: ({ name }) => (name === 'create-issue' ? 'denied' : 'allowed') })
+  const strict = catalog({ accessOf: ({ name }) => (name === 'create-issue' ? 'denied' : 'allowed') })
   await strict.tools('GitHub')
   const found = async (from: Catalog, servers: string[]) =>
     (await from.search(QUERY, { learned, servers })).map(({ tool }) => tool)

@@ -144,9 +144,9 @@ export class CellPermissions implements CellGate {
     const asked: SeenAsked[] = []
     const outcomes = calls.map(({ tool, args, isMade }, index) => {
       const subject = this.#permissions.subject(tool)
-      const standing = this.#policyNow.standing(subject)
-      if (standing === 'denied') return this.#deny(tool, args ?? {})
-      if (args === undefined && standing !== 'asks') return undefined
+      const access = this.#policyNow.accessOf(subject)
+      if (access === 'denied') return this.#deny(tool, args ?? {})
+      if (args === undefined && access !== 'asks') return undefined
       const decision = this.#judge(subject, args ?? {})
       if (decision.verdict === 'deny') return this.#deny(tool, args ?? {})
       if (decision.verdict === 'ask' && isMade) {
@@ -203,7 +203,7 @@ export class CellPermissions implements CellGate {
     const decision = this.#judge(subject, args)
     this.#tell(tool, args, decision, 'deny')
     const { tools = [] } = this.#permissions.options.catalog.of(tool.server)
-    const allowed = tools.filter((one) => this.#permissions.standing(one, this.#policyNow) === 'allowed')
+    const allowed = tools.filter((one) => this.#permissions.accessOf(one, this.#policyNow) === 'allowed')
     const named = allowed.slice(0, MAX_NAMED).map(({ alias }) => alias)
     return deniedByRule(subject, decision, named, this.#cell.workflow)
   }

@@ -60,10 +60,10 @@ async function ask({ connected }: ServerSet, server = 'who'): Promise<Seen> {
   return JSON.parse(textOf(await connected.upstreams.callTool(server, 'who', {}))) as Seen
 }
 
-const standing = async ({ connected, rules }: ServerSet): Promise<string> => {
+const access = async ({ connected, rules }: ServerSet): Promise<string> => {
   await connected.upstreams.listTools('who')
   const tool = connected.catalog.of('who').tools?.find(({ name }) => name === 'who')
-  return tool === undefined ? 'unknown' : rules.standing(tool)
+  return tool === undefined ? 'unknown' : rules.accessOf(tool)
 }
 
 function deny({ cwd }: ClientContext): void {
@@ -79,7 +79,7 @@ describe('control: clients of a bridge with one context', () => {
     const seen = await ask(await bridge.tenants.of().now())
     expect({ who: seen.who, cwd: seen.cwd }).toEqual({ who: 'ann', cwd: ann.cwd })
     // Bob's project forbids this.
-    expect(await standing(await bridge.tenants.of().now())).toBe('allowed')
+    expect(await access(await bridge.tenants.of().now())).toBe('allowed')
   })
 })
 
@@ -113,7 +113,7 @@ describe('clients of a resident bridge', () => {
     const [ann, bob] = [context('ann'), context('bob')]
     deny(bob)
     const sets = await Promise.all([ann, bob].map((one) => bridge.connect(one, SILENT).now()))
-    expect(await Promise.all(sets.map(standing))).toEqual(['allowed', 'denied'])
+    expect(await Promise.all(sets.map(access))).toEqual(['allowed', 'denied'])
   })
 
   it('run no code while the rules of their project are invalid, and others do', async () => {
@@ -125,7 +125,7 @@ describe('clients of a resident bridge', () => {
     await expect(broken.now()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     expect((await ask(await bridge.connect(ann, SILENT).now())).cwd).toBe(ann.cwd)
     deny(bob)
-    expect(await standing(await broken.now())).toBe('denied')
+    expect(await access(await broken.now())).toBe('denied')
   })
 
   it('run no code without a context', async () => {

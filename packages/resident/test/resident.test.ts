@@ -311,7 +311,7 @@ describe.concurrent('answers that are kept', () => {
   async function knownHome(own: Record<string, string> = {}, env: Record<string, string> = {}) {
     const home = residentHome({ who: WHO }, env)
     // The first one reads the servers, the second is told of their tools, too.
-    for (const kept of ['behind', 'answers']) {
+    for (const kept of ['upstream-names', 'answers']) {
       rmSync(path.join(home.home, 'cache', kept), { recursive: true, force: true })
       const client = await home.connect('ann', own)
       await client.ask('tools/list')
@@ -382,7 +382,7 @@ describe.concurrent('answers that are kept', () => {
       await until(() => residents().every((pid) => !isAlive(pid)))
       return JSON.stringify(client.welcome)
     }
-    for (const kept of ['answers', 'behind']) {
+    for (const kept of ['answers', 'upstream-names']) {
       const folder = path.join(home, 'cache', kept)
       forge(kept)
       expect(await welcome(), kept).toContain('forged')
@@ -396,7 +396,7 @@ describe.concurrent('answers that are kept', () => {
   it('do not stop a client where a named pipe is in their place', async () => {
     needsPosix('named pipes are not files on Windows')
     const { connect, home } = await knownHome()
-    for (const kept of ['answers', 'behind']) {
+    for (const kept of ['answers', 'upstream-names']) {
       const folder = path.join(home, 'cache', kept)
       const file = path.join(folder, readdirSync(folder)[0]!)
       rmSync(file)

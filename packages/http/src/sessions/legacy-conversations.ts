@@ -126,8 +126,8 @@ export class LegacyConversations {
     const sessions: Sessions = { ...oneSession(session), use: (_handle, work) => held.use(() => work(session)) }
     const tenant = bridge.tenants.of(user)
     const getConversation = () => Promise.resolve({ bridge, sessions, tenant })
-    const behind = await tenant.behind()
-    const server = createServer({ settings, log, user, runs, getConversation, offers, behind, tools })
+    const upstreamNames = await tenant.upstreamNames()
+    const server = createServer({ settings, log, user, runs, getConversation, offers, upstreamNames, tools })
     const before = server.onclose
     server.onclose = () => {
       before?.()

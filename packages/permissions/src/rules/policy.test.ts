@@ -261,8 +261,8 @@ it('a policy decides what is certain about a tool before its arguments are known
     deny: ['a__no', { tool: 'a__maybe', when: 'args.x == 1' }, { tool: 'a__ask_or_no', when: 'args.x == 1' }],
     ask: ['a__ask', 'a__ask_or_no', { tool: 'a__may_ask', when: 'args.x == 1' }],
   })
-  const standing = (tool: string) => some.standing(call('a', tool))
-  expect(['no', 'maybe', 'ask', 'ask_or_no', 'may_ask', 'yes'].map(standing)).toEqual([
+  const access = (tool: string) => some.accessOf(call('a', tool))
+  expect(['no', 'maybe', 'ask', 'ask_or_no', 'may_ask', 'yes'].map(access)).toEqual([
     'denied',
     'depends',
     'asks',

@@ -11,7 +11,7 @@ import type {
   Policy,
   Preset,
   Rule,
-  Standing,
+  ToolAccess,
   Subject,
   Target,
   ToolRules,
@@ -115,7 +115,7 @@ export class RulePolicy implements Policy {
     return byVerdict.deny.some(isCertain) || (this.preset === 'readonly' && !hints.readOnlyHint)
   }
 
-  standing(subject: Subject): Standing {
+  accessOf(subject: Subject): ToolAccess {
     if (this.isDenied(subject)) return 'denied'
     const { byVerdict, answered, hints } = this.rulesFor(subject)
     const all = [...byVerdict.deny, ...byVerdict.ask, ...byVerdict.allow, ...answered]

@@ -193,9 +193,9 @@ function serveClient(
       import('@sandbridge/core/cell/session/kept-for.ts'),
     ])
     tenant = shared.connect(context, log, {
-      onBehindKept: (text, places) => {
+      onNamesKept: (text, places) => {
         // What features offer may change at any time.
-        if (served.isFixed() && text === served.behind()) tell({ keep: places })
+        if (served.isFixed() && text === served.toldNames()) tell({ keep: places })
       },
     })
     session = shared.sessions.open(tenant, keptForClient(cwd))

@@ -2,7 +2,7 @@
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import { loadSettings } from '@sandbridge/core/config/settings'
 import type { CatalogTool } from '@sandbridge/core/calls/catalog'
-import { type Decision, ruleName, type Standing } from '@sandbridge/core/config/rules'
+import { type Decision, ruleName, type ToolAccess } from '@sandbridge/core/config/rules'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { count } from '@sandbridge/core/util/text'
@@ -18,7 +18,7 @@ const ALL_ALLOWED = 'Every call is allowed: there are no rules, and MCP_BRIDGE_P
 interface ToolPermission {
   server: string
   tool: string
-  standing: Standing
+  standing: ToolAccess
   /** The deciding rule; several when it depends on the arguments. */
   because: string[]
 }
@@ -79,12 +79,12 @@ function toolPermissions({ catalog, rules: inForce, settings }: OpenTenant): Too
     catalog.details(name).tools.map((tool) => {
       if (!policy) return { server: name, tool: tool.name, standing: 'allowed', because: [] }
       const subject = inForce.subject(tool)
-      const standing = policy.standing(subject)
+      const access = policy.accessOf(subject)
       const { byVerdict, answered } = policy.rulesFor(subject)
       const rules = [...byVerdict.deny, ...byVerdict.ask, ...answered, ...byVerdict.allow]
       const decision = validate(policy, { ...subject, args: {} })
-      const because = standing === 'depends' ? rules.map(ruleName) : [reasonOf(decision, settings.permissions)]
-      return { server: name, tool: tool.name, standing, because }
+      const because = access === 'depends' ? rules.map(ruleName) : [reasonOf(decision, settings.permissions)]
+      return { server: name, tool: tool.name, standing: access, because }
     }),
   )
 }
@@ -129,13 +129,13 @@ async function allowTools(names: readonly string[], options: { json?: boolean })
     const policy = rules.shared
     const tools = await Promise.all(names.map((name) => namedTool(bridge, name)))
     for (const tool of tools) {
-      if (!policy || rules.standing(tool) !== 'denied') continue
+      if (!policy || rules.accessOf(tool) !== 'denied') continue
       const { rule, by } = validate(policy, { ...rules.subject(tool), args: {} })
       throw new BridgeError('PERMISSION_DENIED', `${tool.server}__${tool.name} is denied, and deny beats allow`, {
         hint: `Change this first: ${reasonOf({ rule, by }, bridge.settings.permissions)}`,
       })
     }
-    const asking = tools.filter((tool) => rules.standing(tool) !== 'allowed')
+    const asking = tools.filter((tool) => rules.accessOf(tool) !== 'allowed')
     for (const tool of asking) await rules.allowAlways(tool)
     const shown = asking.map((tool) => `${tool.server}__${tool.name}`)
     if (options.json) return printJson({ allowed: shown })

@@ -23,7 +23,7 @@ import type { EventStream } from '../../observe/events/event-stream.ts'
 import type { Log } from '../../util/log.ts'
 import { shortFolder } from '../../util/net/unix-socket.ts'
 import { mergedEnvironment } from '../../util/process/environment.ts'
-import type { Standing } from '../../config/rules/policy.ts'
+import type { ToolAccess } from '../../config/rules/policy.ts'
 import type { Ability, Questions } from '../../calls/questions/questions.ts'
 import type { Stores } from '../../keep/store.ts'
 import { userFolder, usersFolder } from '../../keep/user-folder.ts'
@@ -94,7 +94,7 @@ interface ServersOfSet {
   /** What clients of these servers can be asked. */
   offered: ReadonlySet<Ability>
   /** Tells whether the rules let a tool be called. */
-  standing: (tool: CatalogTool) => Standing
+  accessOf: (tool: CatalogTool) => ToolAccess
   configFiles: () => string[]
 }
 
@@ -102,7 +102,7 @@ export type ConnectedServers = ReturnType<typeof connectServers>
 
 export function connectServers(
   tenant: TenantOptions,
-  { definitions, keyOf, offered, standing, configFiles }: ServersOfSet,
+  { definitions, keyOf, offered, accessOf, configFiles }: ServersOfSet,
 ) {
   const { bridge, context, log, user } = tenant
   const { settings, events, questions } = bridge
@@ -185,7 +185,7 @@ export function connectServers(
       const abilities = [...offered].toSorted()
       return abilities.map((ability) => ability.split('/')[0]).join('-')
     },
-    standing,
+    accessOf,
     log,
   })
   upstreams.listen({

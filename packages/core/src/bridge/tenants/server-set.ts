@@ -26,7 +26,7 @@ export class ServerSet {
       definitions: discovered.servers,
       keyOf,
       offered,
-      standing: (tool) => this.rules.standing(tool),
+      accessOf: (tool) => this.rules.accessOf(tool),
       configFiles: () => this.configured.files,
     })
     const { upstreams, catalog } = this.connected

@@ -4,7 +4,7 @@ import { capabilitySummary, summarisedServers } from '../../calls/capability-sum
 import { definitionKey } from '../../calls/catalog/model/identity.ts'
 import type { Ability } from '../../calls/questions/questions.ts'
 import { scopeFor } from '../../calls/scope.ts'
-import { serversBehind } from '../../calls/servers-behind.ts'
+import { upstreamNames } from '../../calls/upstream-names.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import { passedEnvironment } from '../../config/entries/passed-variables.ts'
 import { missingInputs } from '../../config/entries/input-answers.ts'
@@ -13,7 +13,7 @@ import { isAbsolutePlace, namesFolder, startInputs } from '../../config/entries/
 import { PermissionFiles } from '../../config/permission-files.ts'
 import type { Log } from '../../util/log.ts'
 import { sortedJson } from '../../util/json/json.ts'
-import { type Behind, keepBehind, listsDirectly } from './kept-behind.ts'
+import { type UpstreamNames, keepNames, listsDirectly } from './kept-upstream-names.ts'
 import type { ConnectedServers, TenantOptions } from './connect-servers.ts'
 import { ServerSet } from './server-set.ts'
 import type { UserParts } from './users.ts'
@@ -23,7 +23,7 @@ export interface TenantTies {
   /** Whose servers it uses while it has nothing of its own. */
   parent?: Tenant | undefined
   /** The text about the servers is kept for the next start, and depends on these places. */
-  onBehindKept?: ((text: string, places: Record<string, string>) => void) | undefined
+  onNamesKept?: ((text: string, places: Record<string, string>) => void) | undefined
   onClose: () => Promise<void>
   /** Called when nothing uses the definitions any more. */
   onClosed?: () => void
@@ -102,17 +102,17 @@ export class Tenant {
     this.#isWarm = true
     const { connected, rules } = await this.now()
     await Promise.all([connected.catalog.readAhead(), this.person.learned?.ready()])
-    this.#keepBehind()
+    this.#keepNames()
     if (bridge.settings.load !== 'explicit') connected.catalog.indexAhead()
     for (const { message } of rules.unmatched()) log.warning(message)
   }
 
   /** What a client's instructions say of its servers; empty while the files contain a mistake. Starts nothing. */
-  async behind(): Promise<Behind> {
+  async upstreamNames(): Promise<UpstreamNames> {
     try {
       const { connected } = await this.now()
       await this.person.learned?.ready()
-      return this.#behindOf(connected)
+      return this.#namesOf(connected)
     } catch {
       return { text: '', hasDirect: false }
     }
@@ -131,15 +131,15 @@ export class Tenant {
   }
 
   /** Keeps the text about the servers for the next start in this place. */
-  #keepBehind(): void {
+  #keepNames(): void {
     const { bridge, context, definitions } = this.#options
     if (!this.#isWarm || !this.opened || this.#ties.parent) return
-    const behind = this.#behindOf(this.opened.connected)
-    this.#ties.onBehindKept?.(behind.text, keepBehind(bridge.settings, context, behind, definitions.places))
+    const names = this.#namesOf(this.opened.connected)
+    this.#ties.onNamesKept?.(names.text, keepNames(bridge.settings, context, names, definitions.places))
   }
 
-  #behindOf({ catalog, upstreams }: ConnectedServers): Behind {
-    const text = serversBehind(catalog, this.person.learned, this.#options.bridge.settings.load)
+  #namesOf({ catalog, upstreams }: ConnectedServers): UpstreamNames {
+    const text = upstreamNames(catalog, this.person.learned, this.#options.bridge.settings.load)
     return { text, hasDirect: listsDirectly(upstreams.definitions) }
   }
 
@@ -189,7 +189,7 @@ export class Tenant {
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    this.#keepBehind()
+    this.#keepNames()
     await this.#ties.onClose()
     await this.#opening
     await this.opened?.close()

@@ -19,7 +19,7 @@ interface TenantsOptions {
 }
 
 /** What only some clients bring. */
-export type OfClient = Pick<TenantTies, 'onBehindKept'> & Pick<TenantOptions, 'ask'>
+export type OfClient = Pick<TenantTies, 'onNamesKept'> & Pick<TenantOptions, 'ask'>
 
 export class Tenants {
   readonly #all = new Set<Tenant>()
@@ -48,7 +48,7 @@ export class Tenants {
   }
 
   /** A tenant for as long as it is connected: see `Bridge.connect`. */
-  connect(context: ClientContext, log: Log, { onBehindKept, ask }: OfClient = {}): Tenant {
+  connect(context: ClientContext, log: Log, { onNamesKept, ask }: OfClient = {}): Tenant {
     const of = JSON.stringify(context)
     const known = this.#left?.of === of ? this.#left.definitions : undefined
     // One that is in use tells its user alone of a change.
@@ -57,7 +57,7 @@ export class Tenants {
     const definitions = known ?? new Definitions(bridge.settings, context, ownPort)
     return this.#add(
       { bridge, context, log, definitions, ask },
-      { onBehindKept, onClosed: () => (this.#left = { of, definitions }) },
+      { onNamesKept, onClosed: () => (this.#left = { of, definitions }) },
     )
   }
 

@@ -1,5 +1,5 @@
 // What a catalog is made with, and what it is asked.
-import type { Standing } from '../../config/rules/policy.ts'
+import type { ToolAccess } from '../../config/rules/policy.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
 import type { Store } from '../../keep/store.ts'
 import type { SkippedTool, ToolChanges, UpstreamTool } from '../../upstream/upstream.ts'
@@ -40,7 +40,7 @@ export interface CatalogOptions {
   /** The user's home folder, for arguments of servers that begin with `~`. */
   home?: string
   /** What the rules say about a tool: denied tools are hidden, and tools that ask are marked. */
-  standing?: (tool: CatalogTool) => Standing
+  accessOf?: (tool: CatalogTool) => ToolAccess
   toolChanges?: (server: string) => ToolChanges
   /** What the clients can be asked now. Missing: nothing. */
   abilities?: () => string

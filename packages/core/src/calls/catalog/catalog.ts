@@ -52,7 +52,7 @@ export class Catalog {
   constructor(options: CatalogOptions) {
     this.#options = options
     const { definitions, log } = options
-    this.#docs = new ToolDocs(this.#records.byName, options.standing)
+    this.#docs = new ToolDocs(this.#records.byName, options.accessOf)
     this.redefine(definitions)
     this.#indexing = new Indexing(
       {

@@ -1,5 +1,5 @@
 // The documentation of tools for a cell: with learned types, what the rules say, and calls that have worked.
-import type { Standing } from '../../config/rules/policy.ts'
+import type { ToolAccess } from '../../config/rules/policy.ts'
 import type { Learned } from '../learned-part.ts'
 import { offeringDoc, toolDoc, type ToolDoc } from './arguments/tool-doc.ts'
 import { toolLine, type Detail } from './arguments/tool-line.ts'
@@ -17,18 +17,18 @@ export interface DocOptions {
 
 export class ToolDocs {
   readonly #records: ReadonlyMap<string, ServerRecord>
-  readonly #standing: (tool: CatalogTool) => Standing | undefined
+  readonly #accessOf: (tool: CatalogTool) => ToolAccess | undefined
 
-  /** @param standing what the rules say about a tool */
-  constructor(records: ReadonlyMap<string, ServerRecord>, standing?: (tool: CatalogTool) => Standing) {
+  /** @param accessOf what the rules say about a tool */
+  constructor(records: ReadonlyMap<string, ServerRecord>, accessOf?: (tool: CatalogTool) => ToolAccess) {
     this.#records = records
     // Rules are about tools of servers only.
-    this.#standing = (tool) => (records.has(tool.server) ? standing?.(tool) : undefined)
+    this.#accessOf = (tool) => (records.has(tool.server) ? accessOf?.(tool) : undefined)
   }
 
   /** Whether no rule denies the tool, which would hide it. */
   isShown(tool: CatalogTool): boolean {
-    return this.#standing(tool) !== 'denied'
+    return this.#accessOf(tool) !== 'denied'
   }
 
   line(tool: CatalogTool, { resultsOf }: Pick<DocOptions, 'resultsOf'> = {}): string {
@@ -53,6 +53,6 @@ export class ToolDocs {
   /** The type learned from its results, and whether the user is asked about each call. */
   #known(tool: CatalogTool, resultsOf: DocOptions['resultsOf']): [observed: unknown, asks: boolean] {
     const shape = this.#records.get(tool.server)?.learnedShape(tool.name, resultsOf?.user)
-    return [shape && !resultsOf ? withoutNames(shape) : shape, this.#standing(tool) === 'asks']
+    return [shape && !resultsOf ? withoutNames(shape) : shape, this.#accessOf(tool) === 'asks']
   }
 }

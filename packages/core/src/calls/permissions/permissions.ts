@@ -8,7 +8,7 @@ import type { FoundServer, ServerDefinition } from '../../config/entries/server-
 import type { Settings } from '../../config/settings/settings.ts'
 import type { FlowReason } from '../../config/rules/flow.ts'
 import type { TrustedText } from '../../config/rules/permissions-schema.ts'
-import type { Policy, Standing, Subject, UnmatchedRule } from '../../config/rules/policy.ts'
+import type { Policy, ToolAccess, Subject, UnmatchedRule } from '../../config/rules/policy.ts'
 import type { Rule } from '../../config/rules/rule.ts'
 import { RULES, rules as part } from '../../config/rules/rules-part.ts'
 import type { Document } from '../../keep/store.ts'
@@ -123,8 +123,8 @@ export class Permissions {
   }
 
   /** What is certain about the tool without its arguments. */
-  standing(tool: CatalogTool, policy = this.shared): Standing {
-    return policy?.standing(this.subject(tool)) ?? 'allowed'
+  accessOf(tool: CatalogTool, policy = this.shared): ToolAccess {
+    return policy?.accessOf(this.subject(tool)) ?? 'allowed'
   }
 
   /**

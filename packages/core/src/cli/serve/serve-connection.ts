@@ -1,6 +1,6 @@
 // Serves one client over a transport: its standard streams, or the socket of its relay.
 import { serveStdio, type ServeStdioOptions } from '@modelcontextprotocol/server/stdio'
-import { type Behind, behindByConfig, readKeptBehind } from '../../bridge/tenants/kept-behind.ts'
+import { type UpstreamNames, namesByConfig, readKeptNames } from '../../bridge/tenants/kept-upstream-names.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import { clientErrors } from '../../serve/client-message.ts'
@@ -31,9 +31,9 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
     return conversation
   }
   // Only a start after a change of the config files waits until they are read. No start waits for a server.
-  const behind = async (): Promise<Behind | undefined> =>
-    readKeptBehind(settings, context) ?? behindByConfig(settings, context)
-  let told: Behind | undefined
+  const readNames = async (): Promise<UpstreamNames | undefined> =>
+    readKeptNames(settings, context) ?? namesByConfig(settings, context)
+  let told: UpstreamNames | undefined
   const runs = new OpenRuns()
   const { offers } = features
   const handle = serveStdio(
@@ -47,7 +47,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
           runs,
           deliveries: transport.deliveries,
           offers,
-          behind: (told = await behind()),
+          upstreamNames: (told = await readNames()),
           isModern: era === 'modern',
         }),
       ),
@@ -56,7 +56,7 @@ export function serveConnection({ settings, log, context, transport, open }: Cli
   return {
     getConversation,
     /** What the client was told of its servers. */
-    behind: () => told?.text ?? '',
+    toldNames: () => told?.text ?? '',
     /** Whether features offer it the same as long as no config file changes. */
     isFixed: () =>
       offers.every((make) => make({ settings, hasDirect: told?.hasDirect, getConversation }) === undefined),

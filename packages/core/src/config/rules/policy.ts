@@ -38,7 +38,7 @@ export interface Decision {
 }
 
 /** What is certain about a tool before its arguments are known. `depends`: a rule with a condition matches it. */
-export type Standing = 'allowed' | 'asks' | 'denied' | 'depends'
+export type ToolAccess = 'allowed' | 'asks' | 'denied' | 'depends'
 
 /** The rules that match a tool, whatever its arguments. */
 export interface ToolRules {
@@ -60,7 +60,7 @@ export interface Policy {
   /** Whether every call of the tool is denied, whatever its arguments. */
   isDenied(subject: Subject): boolean
   /** What is certain about the tool already. */
-  standing(subject: Subject): Standing
+  accessOf(subject: Subject): ToolAccess
   /** The rules that match nothing. A rule for a server whose tools are unknown is not reported. */
   unmatched(servers: readonly KnownServer[]): UnmatchedRule[]
 }

@@ -48,7 +48,8 @@ const MAX_NAMED = 20
 export function createServer(parts: ServerParts): Server {
   const { log, getConversation, byHandle = false, runs = new OpenRuns() } = parts
   const { languages, outputMode } = parts.settings
-  const offers = (parts.offers ?? []).flatMap((make) => make({ ...parts, hasDirect: parts.behind?.hasDirect }) ?? [])
+  const { text: namesText, hasDirect } = parts.upstreamNames ?? {}
+  const offers = (parts.offers ?? []).flatMap((make) => make({ ...parts, hasDirect }) ?? [])
   const hasTasks = tasks.isHere
   const announced: ServerCapabilities = hasTasks ? taskEra(parts.isModern).capabilities : {}
   const extensions: Record<string, JSONObject> = Object.assign(
@@ -58,7 +59,7 @@ export function createServer(parts: ServerParts): Server {
   )
   /** What a client is offered in place of code. */
   const instead = offers.find(({ inPlaceOfCode }) => inPlaceOfCode !== undefined)
-  const instructions = serverInstructions(parts.behind?.text, instead?.inPlaceOfCode)
+  const instructions = serverInstructions(namesText, instead?.inPlaceOfCode)
   const server = new PlainServer(
     {
       name: 'sandbridge',
@@ -247,8 +248,8 @@ export function createServer(parts: ServerParts): Server {
     asTask: LateAnswer | undefined,
   ): Required<LateAnswer> {
     const { _meta: meta } = context.mcpReq
-    const hears = meta?.progressToken !== undefined
-    const afterMs = session === undefined || hears || quirks.waits ? Infinity : runs.patienceMs
+    const wantsProgress = meta?.progressToken !== undefined
+    const afterMs = session === undefined || wantsProgress || quirks.waits ? Infinity : runs.patienceMs
     if (asTask) return { afterMs, ...asTask }
     const answer = async (run: OpenRun) => {
       await tellDelivered(run, false)

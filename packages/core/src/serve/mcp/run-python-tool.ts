@@ -32,11 +32,11 @@ const SERVER_INSTRUCTIONS =
 /**
  * Searched, beside the tool's name, by clients that defer definitions. The servers are named here and not in the tool's
  * description: clients cache a prompt from its tools on, and the tools would change with the configuration.
- * @param behind the configured servers: see `serversBehind`
+ * @param names the configured servers: see `upstreamNames`
  * @param text what the server says of itself, where it does not offer code
  */
-export function serverInstructions(behind = '', text = SERVER_INSTRUCTIONS): string {
-  return [text, behind].filter(Boolean).join(' ')
+export function serverInstructions(names = '', text = SERVER_INSTRUCTIONS): string {
+  return [text, names].filter(Boolean).join(' ')
 }
 
 export const RUN_PYTHON_TOOL_WITH_SESSION = {

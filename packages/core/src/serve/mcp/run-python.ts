@@ -1,6 +1,6 @@
 // Runs the cell of a `tools/call`. Every outcome, also a failure, is a tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { Behind } from '../../bridge/tenants/kept-behind.ts'
+import type { UpstreamNames } from '../../bridge/tenants/kept-upstream-names.ts'
 import type { RunCellRequest } from '../../bridge/cells/cell.ts'
 import { TimeLimit } from '../../cell/time-limit.ts'
 import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
@@ -27,7 +27,7 @@ export interface ServerParts {
   /** Returns the same conversation at every call. Nothing is read or started before the first call. */
   getConversation: () => Promise<Conversation>
   /** The configured servers; missing while they cannot be read. */
-  behind?: Behind | undefined
+  upstreamNames?: UpstreamNames | undefined
   /** Whether every result repeats what the server says of itself, as since 2026-07-28. It is then kept short. */
   isModern?: boolean
   /** The client names its session with each call; nothing else identifies the conversation. */

@@ -16,7 +16,7 @@ export function setCaller(work: Abortable, caller: Caller | undefined): void {
 
 export function callerOf(work: Abortable | undefined): Caller | undefined {
   if (work === undefined || work instanceof Cancellation) return work?.caller
-  return bySignal.get(work) ?? Cancellation.behind(work)?.caller
+  return bySignal.get(work) ?? Cancellation.of(work)?.caller
 }
 
 /** The callers of one server. Work without a caller, such as listing tools, is not counted. */

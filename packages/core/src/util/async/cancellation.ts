@@ -8,7 +8,7 @@ export interface Abortable {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-const behind = new WeakMap<Abortable, Cancellation>()
+const bySignal = new WeakMap<Abortable, Cancellation>()
 
 export class Cancellation implements Abortable {
   /** The object for which the work is done. */
@@ -40,15 +40,15 @@ export class Cancellation implements Abortable {
   }
 
   /** Returns the Cancellation that an AbortSignal was made from. */
-  static behind(signal: Abortable): Cancellation | undefined {
-    return behind.get(signal)
+  static of(signal: Abortable): Cancellation | undefined {
+    return bySignal.get(signal)
   }
 
   /** The AbortSignal for this Cancellation, created at first use. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController()
-      behind.set(this.#controller.signal, this)
+      bySignal.set(this.#controller.signal, this)
       if (this.aborted) this.#controller.abort(this.reason)
     }
     return this.#controller.signal

@@ -14,15 +14,15 @@ import { orUndefined } from '../../util/or-undefined.ts'
 const MAX_CHARS = 1_000
 
 /** What a client is told of the servers before one is started. */
-export interface Behind {
-  /** For the instructions: see `serversBehind`. */
+export interface UpstreamNames {
+  /** For the instructions: see `upstreamNames`. */
   text: string
   /** Some have tools that are listed to the client by themselves. */
   hasDirect: boolean
 }
 
 /** Undefined when nothing is kept, or a config file has changed since. */
-export function readKeptBehind(settings: Settings, context: ClientContext): Behind | undefined {
+export function readKeptNames(settings: Settings, context: ClientContext): UpstreamNames | undefined {
   const kept = parseJson(readKeptText(fileOf(settings, context)) ?? '')
   if (!isRecord(kept) || typeof kept['text'] !== 'string' || !isRecord(kept['places'])) return undefined
   const { text, places, hasDirect } = kept
@@ -34,17 +34,17 @@ export function listsDirectly(servers: readonly Pick<ServerDefinition, 'direct'>
 }
 
 /** What the config files say, kept for the next start: read without a bridge, whose code takes long to load. */
-export async function behindByConfig(settings: Settings, context: ClientContext): Promise<Behind | undefined> {
+export async function namesByConfig(settings: Settings, context: ClientContext): Promise<UpstreamNames | undefined> {
   try {
     const [{ Definitions }, { configuredServers }] = await Promise.all([
       import('../../config/definitions.ts'),
-      import('../../calls/servers-behind.ts'),
+      import('../../calls/upstream-names.ts'),
     ])
     const definitions = new Definitions(settings, context)
     const { servers } = await definitions.read()
-    const behind = { text: configuredServers(servers), hasDirect: listsDirectly(servers) }
-    keepBehind(settings, context, behind, definitions.places)
-    return behind
+    const names = { text: configuredServers(servers), hasDirect: listsDirectly(servers) }
+    keepNames(settings, context, names, definitions.places)
+    return names
   } catch {
     // A mistake in a config file shows in the first cell.
     return undefined
@@ -56,15 +56,15 @@ export async function behindByConfig(settings: Settings, context: ClientContext)
  * @param places see `Definitions.places`
  * @returns those places and the kept text's own: while they are unchanged, the text is what a start reads
  */
-export function keepBehind(
+export function keepNames(
   settings: Settings,
   context: ClientContext,
-  behind: Behind,
+  names: UpstreamNames,
   places: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const file = fileOf(settings, context)
   // The folder of the cache is reported by others.
-  orUndefined(() => keepText(file, JSON.stringify({ ...behind, places })))
+  orUndefined(() => keepText(file, JSON.stringify({ ...names, places })))
   return { ...places, [file]: look(file) }
 }
 
@@ -73,5 +73,5 @@ function fileOf(settings: Settings, { cwd, home, env }: ClientContext): string {
   const { cacheDir, stateDir, sources, profile, serversConfig, allowSelfServer, load } = settings
   const places = [cwd, home, stateDir, variablesOfPlaces(env)]
   const chosen = [VERSION, places, sources, profile, serversConfig, allowSelfServer, load]
-  return path.join(cacheDir, 'behind', `${hash('sha256', JSON.stringify(chosen)).slice(0, 32)}.json`)
+  return path.join(cacheDir, 'upstream-names', `${hash('sha256', JSON.stringify(chosen)).slice(0, 32)}.json`)
 }

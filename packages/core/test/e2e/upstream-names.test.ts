@@ -15,7 +15,7 @@ it('a client over stdio gets the servers’ names at the first start, and those 
   await first.client.listTools()
   await first.client.close()
   // Read anew at each start, they would make all of a client slower that calls nothing.
-  expect(readdirSync(path.join(home, 'cache/behind'))).toHaveLength(1)
+  expect(readdirSync(path.join(home, 'cache/upstream-names'))).toHaveLength(1)
 
   const second = await startBridge({ home })
   expect(second.client.getInstructions()).toMatch(/^run_python .* Configured: github \(Issues of the team\)\.$/)

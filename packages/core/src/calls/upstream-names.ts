@@ -15,7 +15,7 @@ const MAX_PURPOSE_OF_MANY = 24
 const MANY = 5
 
 /** @param load with `explicit`, tools are not told before a cell names the server @returns '' without servers */
-export function serversBehind(
+export function upstreamNames(
   catalog: Catalog,
   learned: Pick<Learned, 'daysOfUse'> | undefined,
   load: 'lazy' | 'explicit',
