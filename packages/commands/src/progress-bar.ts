@@ -1,7 +1,6 @@
 // A cell's progress in the last line of a terminal, if that can erase it; makes room for the cell's output.
-import { describeUpstreamProgress } from '@sandbridge/core/cell'
+import { describeUpstreamProgress, type CellListeners } from '@sandbridge/core/cell'
 import { shortNumber, shownText } from '@sandbridge/core/util/text'
-import type { CellListeners } from '@sandbridge/core/cell/session'
 
 const BAR_WIDTH = 24
 const CLEAR_LINE = '\r\x1b[K'

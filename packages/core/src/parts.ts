@@ -9,7 +9,16 @@ export type { Journals, JournalsOptions } from './calls/once-part.ts'
 export { gates } from './calls/permissions/permissions-part.ts'
 export type { Admitted, Cancellable, CellGate, CellOf, SeenToolCall } from './calls/permissions/permissions-part.ts'
 export { languages } from './cell/languages-part.ts'
-export { type ReadMasker, saved, type Saved, type SavedOptions, type UserState } from './calls/saved-part.ts'
+export {
+  type ReadMasker,
+  saved,
+  type Saved,
+  type SavedOptions,
+  type UserState,
+  type ProjectEntry,
+  type Projects,
+  projects,
+} from './calls/saved-part.ts'
 export { masking } from './cell/masking-part.ts'
 export type { AskedQuestion, AsksModel, CellMasker, Mask, MaskedData, Maskers } from './cell/masking-part.ts'
 export { formerNames, profiles } from './config/definitions-part.ts'
@@ -22,7 +31,6 @@ export type { ClusterChoice, DescribedCluster, KeptPod } from './isolation/detec
 export { type OuterLayer, outerWall } from './isolation/pyodide/outer-wall-part.ts'
 export { type PackageFile, type PackageFiles, packageName, pythonPackages } from './isolation/packages-part.ts'
 export { postgres } from './keep/postgres-part.ts'
-export { type ProjectEntry, type Projects, projects } from './keep/projects-part.ts'
 export { signIns } from './upstream/auth/sign-in-store.ts'
 export { type CostsOptions, dailyCosts, record, type RecordOptions } from './observe/observers-part.ts'
 export { telemetry, type TelemetryOptions } from './observe/observers-part.ts'

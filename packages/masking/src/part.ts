@@ -7,7 +7,7 @@ import { maskData } from './mask-data.ts'
 import { Masker, type NameFinder, newTokens } from './masker.ts'
 import type { Match, Recogniser } from './by-patterns.ts'
 import { RECOGNISERS } from './recognisers.ts'
-import type { CellListeners } from '@sandbridge/core/cell/session'
+import type { CellListeners } from '@sandbridge/core/cell'
 import { plainText } from '@sandbridge/core/util/text'
 
 /** @throws BridgeError CONFIG_INVALID for an unsupported custom pattern */

@@ -1,6 +1,6 @@
 // Serves the page while the bridge serves clients. A failure of the page is printed and does not affect the clients.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import type { AnswerPage } from '@sandbridge/core/calls/permissions'
+import type { AnswerPage } from '@sandbridge/core/calls'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 
 export function pageBeside(given: string | true): { serve(bridge: Bridge): Promise<void>; close(): void } {

@@ -3,7 +3,7 @@
 // opens it first, where it opens until the question is answered: after a reload, and in other tabs.
 import { randomBytes } from 'node:crypto'
 import { answerQuestion } from '@sandbridge/permissions/kept-questions.ts'
-import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
+import type { KeptQuestion } from '@sandbridge/core/calls'
 import { answersTo } from '@sandbridge/permissions/ask-by-elicitation.ts'
 import { lockedPage, notePage, questionPage } from './small-pages.ts'
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { listen } from '@sandbridge/core/util/net'
-import type { AnswerPage } from '@sandbridge/core/calls/permissions'
+import type { AnswerPage } from '@sandbridge/core/calls'
 import { Connections } from '@sandbridge/http/requests/connections.ts'
 import { PAGE_PATH, PageHandler } from './page-handler.ts'
 

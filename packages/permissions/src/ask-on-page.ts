@@ -2,9 +2,8 @@
 // the user's own log, and to a client that shows links to its user; never to the sandbox, a result or an
 // error.
 import { randomUUID } from 'node:crypto'
-import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
+import type { KeptQuestion, Asker, Question } from '@sandbridge/core/calls'
 import type { KeptQuestions } from './kept-questions.ts'
-import type { Asker, Question } from '@sandbridge/core/calls'
 import { type Answer, isAnswer } from './ask-by-elicitation.ts'
 import { MAX_ASKED_CHARS } from './question-text.ts'
 

@@ -2,7 +2,7 @@
 import { newId, ofCell } from '@sandbridge/core/observe/events'
 import type { Decision } from '@sandbridge/core/config/rules'
 import { flowRuleHint } from './denied.ts'
-import type { Asker } from '@sandbridge/core/calls'
+import type { Asker, Permissions } from '@sandbridge/core/calls'
 import type { CatalogTool } from '@sandbridge/core/calls/catalog'
 import { askByLink, askInCell, canShowLinks } from './ask-on-page.ts'
 import {
@@ -20,7 +20,6 @@ import { hasLongName, MAX_SHOWN_CHARS } from './call-text.ts'
 import { exactKey, type GrantableCall } from './grants.ts'
 import { stateOf } from './set-state.ts'
 import type { CellOf } from '@sandbridge/core/parts'
-import type { Permissions } from '@sandbridge/core/calls/permissions'
 import { MAX_ASKED_CHARS, withoutOpening } from './question-text.ts'
 
 /** A call that the rules ask about. */

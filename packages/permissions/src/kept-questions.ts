@@ -4,7 +4,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
+import type { KeptQuestion } from '@sandbridge/core/calls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isRunning } from '@sandbridge/core/util/process'
 import { makePrivateFolder, readOrdinary, replaceFile } from '@sandbridge/core/util/files'

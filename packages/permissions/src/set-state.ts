@@ -1,6 +1,6 @@
 // What the gates of a server set share between cells: questions, call counts, and what the user allowed for a session.
 import * as z from 'zod'
-import type { Permissions } from '@sandbridge/core/calls/permissions'
+import type { Permissions } from '@sandbridge/core/calls'
 import type { Rule } from '@sandbridge/core/config/rules'
 import { JsonRecord } from '@sandbridge/core/keep'
 import { KeptQuestions } from './kept-questions.ts'

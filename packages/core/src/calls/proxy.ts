@@ -1,5 +1,5 @@
 // Serves the calls of cells: the only place that decides what the sandbox may ask for. Methods: docs/protocol.md.
-import { namesOf } from './catalog/model/argument-names.ts'
+import { namesOf } from './catalog/signature/json-schema.ts'
 import * as z from 'zod'
 import { hashInTurns } from '../util/json/arguments-hash.ts'
 import { bindArguments, shortened } from './catalog/arguments/bind.ts'

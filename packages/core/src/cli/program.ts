@@ -5,6 +5,8 @@ import type { Command } from './command.ts'
 import { createProgram } from './commands.ts'
 import { features, type Package, plugIn } from './package.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
+import { VERSION } from '../util/package-root.ts'
+import { print } from './terminal/print.ts'
 
 const USAGE_ERROR = 2
 
@@ -53,10 +55,8 @@ async function runCommand(program: Command, words: readonly string[], terminal: 
       const { unknownCommand } = await import('./terminal/report-failure.ts')
       throw unknownCommand(second, members, `${group.name()} `)
     }
-    if (first === undefined && terminal.stdin.isTTY && terminal.stdout.isTTY) {
-      const { welcome } = await import('./welcome.ts')
-      welcome(names)
-    } else await program.parseAsync(words, { from: 'user' })
+    if (first === undefined && terminal.stdin.isTTY && terminal.stdout.isTTY) welcome(names)
+    else await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     let code = USAGE_ERROR
     // Commander has already printed the error. Printing help is not an error.
@@ -101,4 +101,26 @@ function examplesText(command: string): string {
   const ofFeatures = features.all.flatMap(({ examples }) => examples?.[command] ?? [])
   const lines = [...ofFeatures, ...(EXAMPLES[command] ?? [])]
   return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`
+}
+
+const WORTH_TRYING = [
+  'init             register it in your MCP clients, after showing how',
+  'doctor           show what can isolate Python here, and run a cell',
+  'servers          list your MCP servers',
+  'index            ask them all for their tools',
+  'search "QUERY"   find tools by what they do',
+  'exec -c "1 + 1"  run Python once',
+  'shell            run Python at a prompt',
+]
+
+/** @param commands of this build */
+function welcome(commands: readonly string[]): void {
+  const lines = WORTH_TRYING.filter((line) => commands.includes(line.split(' ', 1)[0]!))
+  print(`Sandbridge ${VERSION}: an MCP server with one tool, run_python, whose sandboxed code calls the tools of all your MCP servers.
+
+An MCP client starts this command and talks to it over stdin and stdout. At a terminal, try:
+
+${lines.map((line) => `  sandbridge ${line}`).join('\n')}
+
+See \`sandbridge --help\` for every command. To serve MCP from this terminal all the same: \`sandbridge run\`.`)
 }

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import { postgres } from './postgres-part.ts'
 import type { Store, Stores } from './store.ts'
-import { userFolder } from './user-folder.ts'
+import { userFolder } from './stored-name.ts'
 import { fileDocument } from './files/file-document.ts'
 import { withFileLock } from '../util/files/file-lock.ts'
 import { LogFolder } from './files/log-folder.ts'

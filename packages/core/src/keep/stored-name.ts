@@ -1,5 +1,7 @@
 // Checks names from sandboxes that become folder names on any system. Pure.
 import { BridgeError } from '../errors.ts'
+import { hash } from 'node:crypto'
+import path from 'node:path'
 
 const MAX_NAME_CHARS = 128
 /** Common file systems allow 255 bytes, and one character takes up to four. */
@@ -52,4 +54,24 @@ function problemOf(name: string, mayBeHidden = false): string | undefined {
   if (/^\s|[\s.]$/.test(name)) return 'it begins or ends with a space, or ends with a dot'
   if (WINDOWS_DEVICE.test(name)) return 'Windows reserves it for a device'
   return undefined
+}
+
+/** Names that `sandbridge token` issues. No other user's folder has such a name. */
+const TOKEN_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
+const MAX_READABLE = 40
+
+export function usersFolder(root: string): string {
+  return path.join(root, 'users')
+}
+
+/** One user's folder: a hash makes it unique, whatever the name contains. @param user missing: the whole folder */
+export function userFolder(root: string, user: string | undefined): string {
+  return user === undefined ? root : path.join(usersFolder(root), folderName(user))
+}
+
+function folderName(user: string): string {
+  if (TOKEN_NAME.test(user)) return user
+  const subject = user.slice(user.indexOf('#') + 1).toLowerCase()
+  const readable = subject.replaceAll(/[^a-z0-9]+/g, '-').slice(0, MAX_READABLE)
+  return `@${readable}-${hash('sha256', user).slice(0, 32)}`
 }

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { userFolder } from './user-folder.ts'
+import { userFolder } from './stored-name.ts'
 
 const NAMES = [
   'ann',

@@ -7,10 +7,9 @@ import { unreadable } from '../upstream/reading/lenient-message.ts'
 import type { Awaited } from '../upstream/reading/open-requests.ts'
 import { asUtf8 } from '../util/bytes/decode-text.ts'
 import type { LineEnds } from '../util/bytes/line-splitter.ts'
-import { exactJson } from '../util/json/exact-json.ts'
+import { exactJson, tryParseExact } from '../util/json/parse-exact.ts'
 import { isRecord } from '../util/json/json.ts'
 import { lineCost, MAX_MESSAGE_STRUCTURE } from '../util/json/line-cost.ts'
-import { tryParseExact } from '../util/json/parse-exact.ts'
 import { idAtEnds, type Refusal, refusal, refusalOfText, requestId } from './client-message.ts'
 
 /** Of one message: nobody else is served while it is parsed. */

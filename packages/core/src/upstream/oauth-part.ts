@@ -1,8 +1,7 @@
 // Authorization of requests to remote servers by OAuth, as far as the core knows it.
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { ClientCredentials, RemoteServer } from '../config/entries/server-definition.ts'
-import type { HeldSecrets } from '../config/secrets/held-secrets.ts'
-import type { Redactor } from '../config/secrets/redact.ts'
+import type { HeldSecrets, Redactor } from '../config/secrets/redact.ts'
 import type { Environment } from '../config/settings/client-context.ts'
 import { Part } from '../util/part.ts'
 import type { Grant, TokenStore } from './auth/sign-in-store.ts'

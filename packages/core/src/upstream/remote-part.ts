@@ -1,6 +1,6 @@
 // Servers that are reached over HTTP, as far as the core knows them.
 import type { RemoteServer } from '../config/entries/server-definition.ts'
-import type { HeldSecrets } from '../config/secrets/held-secrets.ts'
+import type { HeldSecrets } from '../config/secrets/redact.ts'
 import type { ClientContext } from '../config/settings/client-context.ts'
 import { Part } from '../util/part.ts'
 import type { Sdk } from './connection/sdk.ts'

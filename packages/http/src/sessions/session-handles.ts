@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { keptForHandle } from '@sandbridge/core/cell/session/kept-for.ts'
-import type { Session } from '@sandbridge/core/cell/session'
+import type { Session } from '@sandbridge/core/cell'
 import type { NewHandle, Sessions, SessionWork } from '@sandbridge/core/serve/mcp'
 import type { HandleContent, HandleSeal } from './sealed-handle.ts'
 import type { HeldSession, SessionRegistry } from './session-registry.ts'

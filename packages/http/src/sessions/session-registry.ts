@@ -1,7 +1,7 @@
 // The sessions of all HTTP clients, limited in number and idle time. Callers decide how a client names its own.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { KeptFor } from '@sandbridge/core/cell/session/kept-for.ts'
-import type { Session } from '@sandbridge/core/cell/session'
+import type { Session } from '@sandbridge/core/cell'
 
 interface RegistryOptions {
   open: (kept: KeptFor, user: string | undefined) => Session

@@ -3,7 +3,7 @@ import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { answerQuestion, listQuestions } from '@sandbridge/permissions/kept-questions.ts'
 import { answersTo, isAnswer } from '@sandbridge/permissions/ask-by-elicitation.ts'
-import type { KeptQuestion } from '@sandbridge/core/calls/permissions'
+import type { KeptQuestion } from '@sandbridge/core/calls'
 
 export interface WaitingQuestion extends Pick<KeptQuestion, 'id' | 'asking' | 'text' | 'pid' | 'cell'> {
   /** The possible answers: the text, and the bridge's value. */

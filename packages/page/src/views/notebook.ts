@@ -1,8 +1,7 @@
 // Runs cells typed into the page, in its session or a conversation's, whose client is told of them.
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
-import { type CellResult, TimeLimit } from '@sandbridge/core/cell'
+import { type CellResult, TimeLimit, type CellRequest, type Session } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { CellRequest, Session } from '@sandbridge/core/cell/session'
 import { type Completions, completionsIn } from '@sandbridge/commands/completions.ts'
 
 /** Parts of a cell's result that its events do not carry. */

@@ -1,7 +1,7 @@
 // This file verifies that a value's shape shows its types and none of its content, and that its hash does not depend on
 // the order of keys.
 import { expect, it } from 'vitest'
-import { namesOf } from '../../../core/src/calls/catalog/model/argument-names.ts'
+import { namesOf } from '../../../core/src/calls/catalog/signature/json-schema.ts'
 import { shapeOf, sizeOf } from './describe-value.ts'
 import { redactArguments } from './record-fields.ts'
 

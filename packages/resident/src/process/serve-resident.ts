@@ -18,7 +18,7 @@ import {
 } from '@sandbridge/core/config/settings'
 import type { LiveSettings, NamedSetting, Settings } from '@sandbridge/core/config/settings'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import type { Session } from '@sandbridge/core/cell/session'
+import type { Session } from '@sandbridge/core/cell'
 import { type Conversation, oneSession } from '@sandbridge/core/serve/mcp'
 import { askResident, findResidents } from '../ask-resident.ts'
 import type { FromResident, Hello } from '../protocol.ts'

@@ -2,7 +2,7 @@
 import type { OpenTenant, RunCellRequest } from '@sandbridge/core/bridge'
 import { joinParts, renderResult, withParts } from '@sandbridge/core/cell/render'
 import type { MediaBlock, Part, ShownResult } from '@sandbridge/core/cell/render'
-import type { Session } from '@sandbridge/core/cell/session'
+import type { Session } from '@sandbridge/core/cell'
 import { shellWord } from '@sandbridge/core/config/secrets'
 import { LiveOutput } from './live-output.ts'
 import { OWN_TERMINAL, type Terminal } from '@sandbridge/core/cli/terminal'

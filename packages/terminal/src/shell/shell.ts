@@ -1,9 +1,8 @@
 // `sandbridge shell`: runs cells that are typed at a prompt, in one session.
 import path from 'node:path'
 import type { AskInput } from '@sandbridge/core/config/entries'
-import { TimeLimit } from '@sandbridge/core/cell'
+import { TimeLimit, type Session } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Session } from '@sandbridge/core/cell/session'
 import { type Completions, completionsIn } from '@sandbridge/commands/completions.ts'
 import { VERSION } from '@sandbridge/core/util'
 import { count } from '@sandbridge/core/util/text'

@@ -1,5 +1,5 @@
 // Methods of every server: resources, prompts, tools. In the form of tool results, for the kernel's same rules.
-import { namesOf } from '../catalog/model/argument-names.ts'
+import { namesOf } from '../catalog/signature/json-schema.ts'
 import { bindArguments } from '../catalog/arguments/bind.ts'
 import { promptTexts } from '../catalog/model/catalog-offering.ts'
 import type { CatalogTool, ServerMethod } from '../catalog/model/catalog-tool.ts'

@@ -1,7 +1,7 @@
 // Parses a config file of any format to plain values, and has the helpers with which readers look at them. Pure.
 import { isRecord, parseJson } from '../../util/json/json.ts'
 import { lineCost } from '../../util/json/line-cost.ts'
-import type { Parsed } from './parsed.ts'
+import type { Parsed } from './jsonc.ts'
 
 export type ConfigFormat = 'jsonc' | 'toml' | 'yaml'
 

@@ -2,7 +2,6 @@
 import { parse, type ParseError, visit } from 'jsonc-parser'
 import { jsonProblem, withPlainBlanks } from '../../util/json/json-error.ts'
 import { valueAt } from '../../util/json/json.ts'
-import type { Parsed } from './parsed.ts'
 
 /** Where a number stands for the text that it is written as, such as a version or a long id. */
 const TEXTS = /^(?:args|env|envs|environment|environment_?variables|headers|http_?headers)$/i
@@ -26,3 +25,6 @@ export function parseJsonc(source: string): Parsed {
   })
   return { value }
 }
+
+/** A reason has only the kind of error and its position: a parser's own message may quote secrets of the file. */
+export type Parsed = { value: unknown } | { reason: string; offset?: number }

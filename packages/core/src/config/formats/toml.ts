@@ -1,6 +1,6 @@
 // Parses TOML, for Codex. Loaded only when such a file exists. Pure.
 import { parse, TomlError } from 'smol-toml'
-import type { Parsed } from './parsed.ts'
+import type { Parsed } from './jsonc.ts'
 
 export { stringify as stringifyToml } from 'smol-toml'
 

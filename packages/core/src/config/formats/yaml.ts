@@ -1,6 +1,6 @@
 // Parses YAML, for Goose. Loaded only when such a file exists. Pure.
 import { isScalar, type Node, parseDocument, visit } from 'yaml'
-import type { Parsed } from './parsed.ts'
+import type { Parsed } from './jsonc.ts'
 
 /** No configuration needs so many. The library compares each with all anchors and aliases before it. */
 const MAX_ALIASES = 1_000

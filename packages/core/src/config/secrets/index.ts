@@ -1,5 +1,4 @@
 // What packages use of config/secrets.
 export { commandLine, shellWord, wholeCommandLine, wholeWord } from './command-line.ts'
-export { HeldSecrets } from './held-secrets.ts'
-export { createRedactor, type Redactor, redactStart } from './redact.ts'
+export { HeldSecrets, createRedactor, type Redactor, redactStart } from './redact.ts'
 export { hasSecretPart, isSecret, isSecretName } from './secret-arguments.ts'

@@ -4,7 +4,6 @@
 import type { RemoteServer, StdioServer } from '../entries/server-definition.ts'
 import type { Environment } from '../settings/client-context.ts'
 import { passedEnvironment } from '../entries/passed-variables.ts'
-import type { HeldSecrets } from './held-secrets.ts'
 import { Pieces } from './redact-pieces.ts'
 import { cleanWords } from '../../util/text/server-words.ts'
 import { base64Forms, redactPercentEncoded, REPLACEMENT } from './encoded-secrets.ts'
@@ -140,3 +139,21 @@ function isNoPlaceholder(text: string): boolean {
 
 /** Lone surrogates and stray percent signs cannot be encoded or decoded, so they have no such form. */
 const decoded = (text: string): string => orUndefined(() => decodeURIComponent(text)) ?? ''
+
+/** More than are in use at once; the oldest are forgotten first. */
+const MAX_HELD = 2_000
+
+export class HeldSecrets {
+  readonly values = new Set<string>()
+  /** Changes whenever a value is added. */
+  version = 0
+
+  add(...values: (string | undefined)[]): void {
+    for (const value of values) {
+      if (!value || this.values.has(value)) continue
+      this.values.add(value)
+      this.version += 1
+      if (this.values.size > MAX_HELD) this.values.delete(this.values.values().next().value!)
+    }
+  }
+}

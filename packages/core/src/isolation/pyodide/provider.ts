@@ -7,7 +7,7 @@ import { type BundleOptions, ensureBundle, findDamagedBundle, keepBundle } from 
 import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
 import type { OuterLayer } from './outer-wall-part.ts'
 import { findOuterLayer } from './outer-layer.ts'
-import { DEFAULT_MEMORY_BYTES } from '../../util/default-memory.ts'
+import { DEFAULT_MEMORY_BYTES } from '../../util/process/tight-memory.ts'
 import { KERNEL_FOLDER } from '../../util/package-root.ts'
 import { isRealRoot } from '../local/real-root.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'

@@ -1,7 +1,7 @@
 // What is kept of sign-ins, as far as the core knows it: packages/sign-in reads and seals it.
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { HeldSecrets } from '../../config/secrets/held-secrets.ts'
+import { HeldSecrets } from '../../config/secrets/redact.ts'
 import { processContext } from '../../config/settings/client-context.ts'
 import type { Settings } from '../../config/settings/settings.ts'
 import type { Store } from '../../keep/store.ts'

@@ -1,7 +1,7 @@
 // How one set of servers authorizes its requests, and how its user signs in to a server in a browser.
 import type { ServerDefinition, RemoteServer } from '../../config/entries/server-definition.ts'
 import type { ClientContext } from '../../config/settings/client-context.ts'
-import { HeldSecrets } from '../../config/secrets/held-secrets.ts'
+import { HeldSecrets } from '../../config/secrets/redact.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import { BridgeError, messageOf } from '../../errors.ts'
 import type { EventStream } from '../../observe/events/event-stream.ts'

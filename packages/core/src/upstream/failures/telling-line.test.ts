@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { tellingLine } from './telling-line.ts'
+import { tellingLine } from './failures.ts'
 
 const PYTHON = `Traceback (most recent call last):
   File "/x/server.py", line 1, in <module>

@@ -1,8 +1,7 @@
 // The params of a request or notification, of a server or a client: null is as good as missing, and what the schemas of
 // the MCP package would refuse for a detail is read as what it means. Part of the lenient pass. Pure.
-import { exactJson, markBigInts } from '../../util/json/exact-json.ts'
+import { exactJson, markBigInts, tryParseExact } from '../../util/json/parse-exact.ts'
 import { isRecord } from '../../util/json/json.ts'
-import { tryParseExact } from '../../util/json/parse-exact.ts'
 import { capabilitiesOf, implementation } from './handshake-results.ts'
 import { kindOf, type OnDropped } from './words.ts'
 

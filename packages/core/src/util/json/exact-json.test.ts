@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { exactJson, markBigInts } from './exact-json.ts'
+import { exactJson, markBigInts, parseExact } from './parse-exact.ts'
 import { unmarked } from './exact-numbers.ts'
-import { parseExact } from './parse-exact.ts'
 
 it.each([
   '7960607143101464577',

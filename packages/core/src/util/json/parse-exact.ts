@@ -1,6 +1,6 @@
 // Reads JSON without JavaScript's losses: integers beyond 2^53 are BigInts, keys that look like numbers keep their
 // place, and 3.0 is written as 3.0. Pure.
-import { inOrder, keepFloats } from './exact-numbers.ts'
+import { inOrder, keepFloats, marked, unmarked } from './exact-numbers.ts'
 
 /** What plain parsing may change. A text of many MB is searched in a fraction of the time that parsing takes. */
 const INEXACT = /[:,[]\s*-?\d{16}|^\s*-?\d{16}|"\d+"\s*:/
@@ -167,4 +167,16 @@ function isEscaped(text: string, at: number): boolean {
   let before = at
   while (text[before - 1] === '\\') before -= 1
   return (at - before) % 2 === 1
+}
+
+/** Writes JSON as `JSON.stringify` does, and numbers as they were read. */
+export function exactJson(value: unknown): string {
+  const { json, isMarked } = marked(value)
+  return isMarked ? unmarked(json) : json
+}
+
+/** A value that other code may write with `JSON.stringify`: `unmarked` makes of its text what `exactJson` writes. */
+export function markBigInts<T>(value: T): T {
+  const { json, isMarked } = marked(value)
+  return isMarked ? (parseExact(json) as T) : value
 }

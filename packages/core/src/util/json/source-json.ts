@@ -1,10 +1,9 @@
 // Keeps the JSON source of a server's result beside its value: of a large one, as writing 50 MB again is a third of the
 // work; and of one that says more than what JavaScript makes of it. Pure.
 import { isUtf8 } from 'node:buffer'
-import { markBigInts } from './exact-json.ts'
+import { markBigInts, losesByParsing, memberJson, parseExact } from './parse-exact.ts'
 import { isRecord } from './json.ts'
 import { isOneBracket } from './line-cost.ts'
-import { losesByParsing, memberJson, parseExact } from './parse-exact.ts'
 
 /** For shorter results, checking takes as long as serialising. */
 const MIN_BYTES = 256 * 1024

@@ -7,3 +7,6 @@ export function tightMemory(): string {
   if (mb === 0 || mb >= NEEDED_MB) return ''
   return `All processes here together may use ${mb} MB of memory, and a bridge with one sandbox needs ${NEEDED_MB} MB.`
 }
+
+/** The memory limit of a sandbox, unless the user sets one. Packages for data need room for data. */
+export const DEFAULT_MEMORY_BYTES = { plain: 512 << 20, withPackages: 1 << 30 }

@@ -1,6 +1,5 @@
 // Reads JSON Schemas from untrusted servers: nothing is guaranteed, not even that one is an object. Pure.
 import { fieldsOf, isRecord, valueAt } from '../../../util/json/json.ts'
-import { readingOf, type SchemaReading } from './schema-reading.ts'
 import { orUndefined } from '../../../util/or-undefined.ts'
 
 export type Schema = Record<string, unknown>
@@ -156,4 +155,61 @@ export function lookUp(reference: string, root: unknown): unknown {
 function unescapePointer(part: string): string {
   const text = orUndefined(() => decodeURIComponent(part)) ?? part
   return text.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+/** A step takes about a microsecond. The largest schemas of published servers take a few hundred. */
+const MAX_STEPS = 30_000
+
+export interface SchemaReading {
+  /** How many steps are left; below 0 if the document was too complex. */
+  left: number
+  /** By schema: itself without references and `allOf`. */
+  readonly flat: WeakMap<object, Record<string, unknown>>
+  /** By schema: its type in Python, from most to least detail. */
+  readonly texts: WeakMap<object, string[]>
+}
+
+const readings = new WeakMap<object, SchemaReading>()
+
+/** @param root the document that `$ref`s point into */
+export function readingOf(root: unknown): SchemaReading {
+  const known = typeof root === 'object' && root !== null ? readings.get(root) : undefined
+  if (known) return known
+  const reading: SchemaReading = { left: MAX_STEPS, flat: new WeakMap(), texts: new WeakMap() }
+  if (typeof root === 'object' && root !== null) readings.set(root, reading)
+  return reading
+}
+
+/** Whether parts of the document were not read. */
+export function isTooComplex(root: unknown): boolean {
+  return readingOf(root).left < 0
+}
+
+const MAX_NODES = 20_000
+
+const found = new WeakMap<object, (name: string) => boolean>()
+
+/** Whether the schema has a property of this name, at any depth. */
+export function namesOf(schema: unknown): (name: string) => boolean {
+  if (!isRecord(schema)) return () => false
+  let isNamed = found.get(schema)
+  if (!isNamed) {
+    const names = propertyNames(schema)
+    found.set(schema, (isNamed = (name) => names.has(name)))
+  }
+  return isNamed
+}
+
+function propertyNames(schema: object): Set<string> {
+  const names = new Set<string>()
+  const open: unknown[] = [schema]
+  for (let count = 0; open.length > 0 && count < MAX_NODES; count += 1) {
+    const node = open.pop()
+    if (typeof node !== 'object' || node === null) continue
+    for (const [key, value] of Object.entries(node)) {
+      if (key === 'properties' && isRecord(value)) for (const name of Object.keys(value)) names.add(name)
+      open.push(value)
+    }
+  }
+  return names
 }

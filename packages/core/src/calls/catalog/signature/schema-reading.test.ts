@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { catalogTools } from '../model/catalog-tool.ts'
 import { toolDoc } from '../arguments/tool-doc.ts'
 import { searchDocument } from '../../../../../vectors/src/search/search-document.ts'
-import { isTooComplex, readingOf } from './schema-reading.ts'
+import { isTooComplex, readingOf } from './json-schema.ts'
 
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
 const to = (name: string) => ({ $ref: `#/$defs/${name}` })

@@ -10,8 +10,9 @@ import {
   requiredNames,
   typesOf,
   type Schema,
+  readingOf,
+  type SchemaReading,
 } from './json-schema.ts'
-import { readingOf, type SchemaReading } from './schema-reading.ts'
 import { isRecord } from '../../../util/json/json.ts'
 import { isPlainIdentifier } from '../../../util/text/python-name.ts'
 import { pythonLiteral, pythonString } from './python-literal.ts'

@@ -1,3 +1,0 @@
-// What packages use of cell/session.
-export type { CellListeners, CellRequest } from './cell-run.ts'
-export type { Session } from './session.ts'
