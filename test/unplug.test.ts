@@ -35,7 +35,7 @@ const isListed = (name: string): boolean => existsSync(path.join(ROOT, 'packages
 /** Quick tests whose imports lead to a package. Any other is the same with the core alone. */
 const QUICK = [
   'bridge',
-  'cli/terminal/print',
+  'serve/cli/terminal/print',
   'config/settings',
   'serve/mcp/language-tools',
   'serve/mcp/listed-languages',

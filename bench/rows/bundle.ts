@@ -8,7 +8,7 @@ import { ArtifactStore } from '@sandbridge/memories/saved/artifact-store.ts'
 import { SavedToolStore } from '@sandbridge/memories/saved/saved-tool-store.ts'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import type { BenchRow } from '../row.ts'
-import { fileStore } from '../../packages/core/src/keep/open-stores.ts'
+import { fileStore } from '../../packages/core/src/util/stores/open-stores.ts'
 
 const WORKFLOWS = 100
 const ARTIFACTS = 25

@@ -12,7 +12,7 @@ import { servePage } from '@sandbridge/page/serve-page.ts'
 import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { median, ms, samples } from '../measure.ts'
 import type { BenchRow } from '../row.ts'
-import { LogFolder } from '../../packages/core/src/keep/files/log-folder.ts'
+import { LogFolder } from '../../packages/core/src/util/stores/files/log-folder.ts'
 
 const RUNS = 10_000
 const PAINT_GOAL_MS = 1_000

@@ -78,8 +78,8 @@ export async function bundleBridge(folder, plugins = []) {
 
 /** What every command loads, and what a bridge loads beside it before it answers its client. */
 const STARTS = {
-  command: ['core/src/cli/program.ts', 'sandbridge/src/packages.ts'],
-  bridge: ['core/src/cli/serve/run.ts'],
+  command: ['core/src/serve/cli/program.ts', 'sandbridge/src/packages.ts'],
+  bridge: ['core/src/serve/cli/serve/run.ts'],
 }
 
 /** @returns a group for each start. Only a first build shows what of the core's doors it uses. */

@@ -2,7 +2,7 @@
 // entries of settings in docs/configuration.md, and in Python the types of frames and the functions that only call a
 // method. With --check it writes nothing, and its exit code is 1 where a file differs.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { plugIn } from '../../packages/core/src/cli/package.ts'
+import { plugIn } from '../../packages/core/src/serve/cli/package.ts'
 import { serversJsonSchema } from '../../packages/core/src/config/entries/entry-schema.ts'
 import { permissionsJsonSchema } from '../../packages/permissions/src/rules/file-schema.ts'
 import { settingsJsonSchema } from '@sandbridge/terminal/settings/settings-schema.ts'

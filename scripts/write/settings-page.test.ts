@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { namedSettings } from '../../packages/core/src/config/settings/settings.ts'
-import { plugIn } from '../../packages/core/src/cli/package.ts'
+import { plugIn } from '../../packages/core/src/serve/cli/package.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { entryText } from './settings-page.mjs'
 

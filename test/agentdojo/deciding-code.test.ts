@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { SessionFlow } from '@sandbridge/flow/session-flow.ts'
 import { flowKey } from '../../packages/permissions/src/rules/flow.ts'
 import { RulePolicy, validate } from '../../packages/permissions/src/rules/policy.ts'
-import { KeptOrigins } from '../../packages/core/src/keep/kept-origins.ts'
-import type { Store } from '../../packages/core/src/keep/store.ts'
+import { KeptOrigins } from '../../packages/core/src/util/stores/kept-origins.ts'
+import type { Store } from '../../packages/core/src/util/stores/store.ts'
 import { folded, obedient, type Step, type Style, SUITES, tasksOf, textsOf } from './tasks.ts'
 
 interface Outcome {

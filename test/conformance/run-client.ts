@@ -8,7 +8,7 @@ import { UpstreamSet } from '../../packages/core/src/upstream/upstream-set.ts'
 import { login } from '@sandbridge/sign-in/sign-in/login.ts'
 import { createTokenStore } from '../../packages/sign-in/src/tokens/token-store.ts'
 import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
-import { fileStore } from '../../packages/core/src/keep/open-stores.ts'
+import { fileStore } from '../../packages/core/src/util/stores/open-stores.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A server that needs more logins cannot be satisfied. */

@@ -1,8 +1,8 @@
 // This file verifies what both kinds of store promise: a folder of this machine, and PostgreSQL. Two bridges use one
 // store in each test.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { openStores } from '../../packages/core/src/keep/open-stores.ts'
-import type { Stores } from '../../packages/core/src/keep/store.ts'
+import { openStores } from '../../packages/core/src/util/stores/open-stores.ts'
+import type { Stores } from '../../packages/core/src/util/stores/store.ts'
 import { needsPosix, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { NO_POSTGRES, TestPostgres } from '@sandbridge/postgres/test/support/postgres.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'

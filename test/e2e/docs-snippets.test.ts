@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { commandLine } from '../../packages/core/src/cli/program.ts'
+import { commandLine } from '../../packages/core/src/serve/cli/program.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { discoverServers } from '../../packages/core/src/config/discover.ts'
 import { readSettings } from '../../packages/core/src/config/settings/settings.ts'

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { commandLine } from '../../packages/core/src/cli/program.ts'
+import { commandLine } from '../../packages/core/src/serve/cli/program.ts'
 import { variableOf } from '../../packages/core/src/config/settings/given-texts.ts'
 import { parse } from '../../packages/core/src/config/settings/setting-kinds.ts'
 import { type NamedSetting, namedSettings, settingContext } from '../../packages/core/src/config/settings/settings.ts'

@@ -9,7 +9,7 @@ import { verifyRecord } from '@sandbridge/record/audit/verify-record.ts'
 import { newId } from '../../packages/core/src/observe/events/new-id.ts'
 import { collectGarbage } from '@sandbridge/core/test/support/suite/collect-garbage.ts'
 import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
-import { LogFolder } from '../../packages/core/src/keep/files/log-folder.ts'
+import { LogFolder } from '../../packages/core/src/util/stores/files/log-folder.ts'
 
 const CALLS = 100_000
 const BATCH = 500

@@ -1,4 +1,4 @@
-import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
 import { bubblewrap as bubblewrapPart } from '@sandbridge/native/choose/bubblewrap-part.ts'
 
 export const bubblewrap: Package = {

@@ -1,7 +1,7 @@
 // `sandbridge packages`: the list of Python packages that cells get.
 import { pythonPackages } from '@sandbridge/core/parts'
-import type { Command } from '@sandbridge/core/cli'
-import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
+import type { Command } from '@sandbridge/core/serve/cli'
+import type { Feature, Package } from '@sandbridge/core/serve/cli/package.ts'
 
 const feature: Feature = {
   name: 'Packages',

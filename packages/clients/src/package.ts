@@ -1,5 +1,5 @@
 import { init } from './init/feature.ts'
-import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
 import { clients as clientsPart } from '@sandbridge/core/parts'
 
 export const clients: Package = {

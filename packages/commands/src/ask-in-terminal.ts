@@ -7,7 +7,7 @@ import type { AskInput, ServerInput } from '@sandbridge/core/config/entries'
 import type { TimeLimit } from '@sandbridge/core/cell'
 import { visible, visibleInline } from '@sandbridge/core/util/text'
 import type { ProgressBar } from './progress-bar.ts'
-import { OWN_TERMINAL, type Terminal } from '@sandbridge/core/cli/terminal'
+import { OWN_TERMINAL, type Terminal } from '@sandbridge/core/serve/cli/terminal'
 
 export function hasTerminal({ stdin, stderr } = OWN_TERMINAL): boolean {
   return stdin.isTTY === true && stderr.isTTY === true

@@ -1,7 +1,7 @@
 // Asks a yes-or-no question in the terminal.
 import { createInterface } from 'node:readline/promises'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { visible } from '@sandbridge/core/cli/terminal'
+import { visible } from '@sandbridge/core/serve/cli/terminal'
 
 /**
  * @param otherwise what an empty answer means

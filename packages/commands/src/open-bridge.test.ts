@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { SILENT } from '../../core/src/util/log.ts'
 import type { OpenTenant } from '../../core/src/bridge/tenants/open-tenant.ts'
 import { withServers } from './open-bridge.ts'
-import { OWN_TERMINAL, type Terminal } from '../../core/src/cli/terminal/terminal.ts'
+import { OWN_TERMINAL, type Terminal } from '../../core/src/serve/cli/terminal/terminal.ts'
 
 it('a command in a resident ends without waiting for what it has started, which its terminal then ends', async () => {
   const ends: (() => Promise<void>)[] = []

@@ -6,10 +6,10 @@ import { unreadFiles } from '@sandbridge/core/config'
 import { createLog, SILENT } from '@sandbridge/core/util'
 import { onShutdown } from '@sandbridge/core/util/process'
 import { chooseProvider } from '@sandbridge/core/isolation/detect'
-import { features } from '@sandbridge/core/cli/package.ts'
+import { features } from '@sandbridge/core/serve/cli/package.ts'
 import { askInTerminal } from './ask-in-terminal.ts'
 import { type OpenTenant, openTenant } from '@sandbridge/core/bridge'
-import { OWN_TERMINAL, reportFailure, type Terminal, visible } from '@sandbridge/core/cli/terminal'
+import { OWN_TERMINAL, reportFailure, type Terminal, visible } from '@sandbridge/core/serve/cli/terminal'
 
 /** The exit code of a command that did its work without the servers of an invalid file. */
 const UNREAD = 1

@@ -1,4 +1,4 @@
-import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
 import { containers as containersPart } from '@sandbridge/core/parts'
 import { images } from '@sandbridge/native/choose/images-part.ts'
 

@@ -30,7 +30,7 @@ export { AS_PODS, kubernetes, natives } from './isolation/detect/natives-part.ts
 export type { ClusterChoice, DescribedCluster, KeptPod } from './isolation/detect/natives-part.ts'
 export { type OuterLayer, outerWall } from './isolation/pyodide/outer-wall-part.ts'
 export { type PackageFile, type PackageFiles, packageName, pythonPackages } from './isolation/packages-part.ts'
-export { postgres } from './keep/postgres-part.ts'
+export { postgres } from './util/stores/postgres-part.ts'
 export { signIns } from './upstream/auth/sign-in-store.ts'
 export { type CostsOptions, dailyCosts, record, type RecordOptions } from './observe/observers-part.ts'
 export { telemetry, type TelemetryOptions } from './observe/observers-part.ts'

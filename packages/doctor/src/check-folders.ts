@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { Settings } from '@sandbridge/core/config/settings'
 import { findDamagedSnapshot } from '@sandbridge/core/isolation/detect'
 import { PACKAGE_ROOT } from '@sandbridge/core/util'
-import type { Finding } from '@sandbridge/core/cli'
+import type { Finding } from '@sandbridge/core/serve/cli'
 
 const OTHERS = 0o077
 

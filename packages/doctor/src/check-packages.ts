@@ -1,7 +1,7 @@
 // Packages of cells: where they are configured, which are missing in the sandbox, and how to add some.
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import { packagesSource, type Settings } from '@sandbridge/core/config/settings'
-import type { Finding } from '@sandbridge/core/cli'
+import type { Finding } from '@sandbridge/core/serve/cli'
 
 /** @param hasPandas undefined if no cell ran */
 export function packagesText(settings: Settings, hasPandas: boolean | undefined): string | undefined {

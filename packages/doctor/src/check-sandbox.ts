@@ -9,7 +9,7 @@ import { chooseProvider } from '@sandbridge/core/isolation/detect'
 import type { ProviderName } from '@sandbridge/core/isolation'
 import { listen } from '@sandbridge/core/util/net'
 import { SILENT } from '@sandbridge/core/util'
-import type { Finding } from '@sandbridge/core/cli'
+import type { Finding } from '@sandbridge/core/serve/cli'
 import { type TryCell, tryCpus, tryEndless, tryProcesses, notTried } from './try-limits.ts'
 
 // Numbers of x86_64 and aarch64. Without a filter, every user may make these calls.

@@ -7,7 +7,7 @@ import { mapFew } from '@sandbridge/core/util/async'
 import { count } from '@sandbridge/core/util/text'
 import { shortReason } from '@sandbridge/commands/server-notes.ts'
 import { describeSignIn, signInState } from '@sandbridge/commands/describe-sign-in.ts'
-import type { Finding } from '@sandbridge/core/cli'
+import type { Finding } from '@sandbridge/core/serve/cli'
 
 export async function checkServers({ upstreams, discovered }: OpenTenant): Promise<Finding[]> {
   return mapFew(discovered.servers, async ({ name }): Promise<Finding> => {

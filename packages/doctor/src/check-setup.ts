@@ -1,7 +1,7 @@
 // Checks that the config files that were read define any servers, and that rules match.
 import type { OpenTenant } from '@sandbridge/core/bridge'
 import { unreadFiles } from '@sandbridge/core/config'
-import type { Finding } from '@sandbridge/core/cli'
+import type { Finding } from '@sandbridge/core/serve/cli'
 
 /** Files that cannot be read or parsed. */
 export function checkUnread({ discovered }: Pick<OpenTenant, 'discovered'>): Finding[] {

@@ -1,6 +1,6 @@
 // `sandbridge doctor`: what can isolate Python on this machine, and what is wrong.
-import type { Command } from '@sandbridge/core/cli'
-import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
+import type { Command } from '@sandbridge/core/serve/cli'
+import type { Feature, Package } from '@sandbridge/core/serve/cli/package.ts'
 
 const feature: Feature = {
   name: 'Doctor',

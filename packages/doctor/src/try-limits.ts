@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 import type { Settings } from '@sandbridge/core/config/settings'
 import type { ProviderName } from '@sandbridge/core/isolation'
 import { count } from '@sandbridge/core/util/text'
-import type { Finding } from '@sandbridge/core/cli'
+import type { Finding } from '@sandbridge/core/serve/cli'
 
 /** Runs a cell in the sandbox that is checked, and returns how it ended and what it printed. */
 export type TryCell = (

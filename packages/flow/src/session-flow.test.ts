@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { KeptOrigins } from '../../core/src/keep/kept-origins.ts'
-import type { Document, Store } from '../../core/src/keep/store.ts'
+import { KeptOrigins } from '../../core/src/util/stores/kept-origins.ts'
+import type { Document, Store } from '../../core/src/util/stores/store.ts'
 import { shownText } from '../../core/src/util/text/terminal-text.ts'
 import { RulePolicy, validate } from '../../permissions/src/rules/policy.ts'
 import { SessionFlow } from './session-flow.ts'

@@ -2,7 +2,7 @@
 import type { ValueOrigin } from '@sandbridge/core/config/rules'
 import type { CallFlow } from '@sandbridge/core/observe/events'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
-import type { Content, KeptOrigins } from '@sandbridge/core/keep'
+import type { Content, KeptOrigins } from '@sandbridge/core/util/stores'
 import type { FlowServers, SessionFlow as Flow, ShownContent, Source } from '@sandbridge/core/parts'
 import { literalsOf } from './literals.ts'
 import { OriginIndex, type Words } from './origin-index.ts'

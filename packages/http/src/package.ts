@@ -1,4 +1,4 @@
-import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
 import { http as httpPart } from '@sandbridge/core/parts'
 import { HTTP_SETTINGS } from './settings.ts'
 

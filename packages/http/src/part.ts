@@ -1,5 +1,5 @@
 // What the core uses of HTTP.
-import type { Store } from '@sandbridge/core/keep'
+import type { Store } from '@sandbridge/core/util/stores'
 import { NamedTokens } from './access/named-tokens.ts'
 
 export { runHttp } from './run-http.ts'

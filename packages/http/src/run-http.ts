@@ -12,7 +12,7 @@ import { SignInPages } from './sign-in-pages.ts'
 import { type Address, parseAddress } from './sockets/address.ts'
 import type { TlsFiles } from './sockets/tls-files.ts'
 import { onShutdown } from '@sandbridge/core/util/process'
-import { features } from '@sandbridge/core/cli/package.ts'
+import { features } from '@sandbridge/core/serve/cli/package.ts'
 import { type HttpSettings, httpSettings, publicUrlOf } from './settings.ts'
 
 /**

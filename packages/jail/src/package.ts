@@ -1,4 +1,4 @@
-import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
 import { jails } from '@sandbridge/core/parts'
 
 export const jail: Package = {

@@ -1,5 +1,5 @@
 import { languages } from '@sandbridge/core/parts'
-import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
 
 export const javascript: Package = {
   parts: [languages.at(() => import('./language-files.ts'))],

@@ -1,4 +1,4 @@
-import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
 import { kubernetes as kubernetesPart } from '@sandbridge/core/parts'
 
 export const kubernetes: Package = {

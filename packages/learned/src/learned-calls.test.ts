@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { fileStore } from '../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../core/src/util/stores/open-stores.ts'
 import { createLog } from '../../core/src/util/log.ts'
 import type { Shape } from '@sandbridge/core/calls/catalog'
 import { LearnedCalls } from './learned-calls.ts'

@@ -1,7 +1,7 @@
 // What one user's use of tools has taught: for each tool the arguments of a call that worked after an error, and the
 // wordings of searches that led to a call; for each server the days on which it was called. One small document of the
 // user, which any number of bridges change at once. Holds no value of an argument or a result.
-import { type Change, LiveRecord, type Store } from '@sandbridge/core/keep'
+import { type Change, LiveRecord, type Store } from '@sandbridge/core/util/stores'
 import type { Log } from '@sandbridge/core/util'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { isShape, type Shape } from '@sandbridge/core/calls/catalog'

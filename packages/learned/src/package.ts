@@ -1,5 +1,5 @@
 import { learning } from '@sandbridge/core/parts'
-import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
 
 export const learned: Package = {
   parts: [learning.at(() => import('./session-use.ts'))],

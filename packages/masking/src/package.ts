@@ -1,5 +1,5 @@
 import { masking as maskingPart } from '@sandbridge/core/parts'
-import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
 
 export const masking: Package = {
   parts: [maskingPart.at(() => import('./part.ts'))],

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { MemoryStore } from './memory-store.ts'
-import { fileStore } from '../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../core/src/util/stores/open-stores.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const SMALL = { keyChars: 5, memoryBytes: 40, totalBytes: 60, count: 2 }

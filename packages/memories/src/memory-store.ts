@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { JsonRecord, type Store } from '@sandbridge/core/keep'
+import { JsonRecord, type Store } from '@sandbridge/core/util/stores'
 import { withoutUndefined } from '@sandbridge/core/util/json/json.ts'
 
 export interface MemoryLimits {

@@ -1,6 +1,6 @@
 // What cells keep for the user: memories, which are small values, artifacts, saved tools, the files of `/projects`.
 import { lazyMethods } from '@sandbridge/core/calls/methods'
-import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
+import type { Feature, Package } from '@sandbridge/core/serve/cli/package.ts'
 import { projects, saved } from '@sandbridge/core/parts'
 
 const feature: Feature = {

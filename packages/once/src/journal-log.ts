@@ -2,7 +2,7 @@
 // arguments, only their hash; answers are sealed where sign-ins are.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JournalsOptions } from '@sandbridge/core/parts'
-import type { Logs, LogWriter } from '@sandbridge/core/keep'
+import type { Logs, LogWriter } from '@sandbridge/core/util/stores'
 import type { ToolResult } from '@sandbridge/core/upstream'
 import { exactJson, tryParseExact } from '@sandbridge/core/util/json'
 import { isRecord, itemsOf } from '@sandbridge/core/util/json/json.ts'

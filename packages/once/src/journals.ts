@@ -1,7 +1,7 @@
 // The journals of one user's sessions. A session takes calls from those of its client's other sessions that are over.
 import { randomUUID } from 'node:crypto'
 import type { CellToJournal, JournaledSession, Journals, JournalsOptions } from '@sandbridge/core/parts'
-import type { Logs } from '@sandbridge/core/keep'
+import type { Logs } from '@sandbridge/core/util/stores'
 import { type RecordedProcess, stillRuns, thisProcess } from '@sandbridge/core/util/process'
 import { type Attempt, DAY_MS, Journal } from './journal.ts'
 import { JournalLog, type LogPlace, readLog } from './journal-log.ts'

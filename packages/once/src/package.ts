@@ -1,5 +1,5 @@
 import { once as oncePart } from '@sandbridge/core/parts'
-import type { Package } from '@sandbridge/core/cli/package.ts'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
 
 export const once: Package = {
   parts: [oncePart.at(() => import('./journals.ts'))],

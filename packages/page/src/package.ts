@@ -1,6 +1,6 @@
-import type { Command } from '@sandbridge/core/cli'
-import type { Package } from '@sandbridge/core/cli/package.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal'
+import type { Command } from '@sandbridge/core/serve/cli'
+import type { Package } from '@sandbridge/core/serve/cli/package.ts'
+import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
 import { page as pagePart } from '@sandbridge/core/parts'
 
 export const page: Package = {

@@ -1,7 +1,7 @@
 // `sandbridge ui`: a link to the resident's page; without one, serves the page with a bridge of its own.
 import { createInterface } from 'node:readline'
 import { onShutdown } from '@sandbridge/core/util/process'
-import type { Terminal } from '@sandbridge/core/cli/terminal'
+import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
 import { openBridge } from '@sandbridge/commands/open-bridge.ts'
 import { parsePort } from './page-beside.ts'
 import { servePage } from './serve-page.ts'

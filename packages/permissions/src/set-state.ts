@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Permissions } from '@sandbridge/core/calls'
 import type { Rule } from '@sandbridge/core/config/rules'
-import { JsonRecord } from '@sandbridge/core/keep'
+import { JsonRecord } from '@sandbridge/core/util/stores'
 import { KeptQuestions } from './kept-questions.ts'
 import { type Counts, type Hours, type LimitReached, takeCall } from './limits.ts'
 

@@ -1,7 +1,7 @@
 // Logs as rows, one a line. A writer has its own log and positions: writing lines again changes nothing.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { LogInfo, Logs, LogWriter } from '@sandbridge/core/keep'
+import type { LogInfo, Logs, LogWriter } from '@sandbridge/core/util/stores'
 import type { Database } from './database.ts'
 import { OwnedRows } from './owned-rows.ts'
 

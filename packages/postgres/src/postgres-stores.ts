@@ -1,5 +1,5 @@
 // All stores in one PostgreSQL database for any number of bridges; loaded only with MCP_BRIDGE_STORAGE.
-import type { Document, Store, Stores } from '@sandbridge/core/keep'
+import type { Document, Store, Stores } from '@sandbridge/core/util/stores'
 import { Database, type Connection } from './database.ts'
 import { PostgresLogs } from './postgres-logs.ts'
 import { PostgresVersions } from './postgres-versions.ts'

@@ -1,7 +1,13 @@
 // Versions as rows. Bridges that add to one name wait for each other: each gets a number, and none is lost.
 import { randomUUID } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { checkStoredName, type Piece, refuseOtherCase, type VersionFile, type Versions } from '@sandbridge/core/keep'
+import {
+  checkStoredName,
+  type Piece,
+  refuseOtherCase,
+  type VersionFile,
+  type Versions,
+} from '@sandbridge/core/util/stores'
 import type { Connection, Database } from './database.ts'
 import { OwnedRows } from './owned-rows.ts'
 

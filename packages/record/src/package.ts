@@ -1,8 +1,8 @@
 // `sandbridge log` shows the record of what models did.
 import { dailyCosts, record as recordPart } from '@sandbridge/core/parts'
-import type { Command } from '@sandbridge/core/cli'
-import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal'
+import type { Command } from '@sandbridge/core/serve/cli'
+import type { Feature, Package } from '@sandbridge/core/serve/cli/package.ts'
+import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
 
 const feature: Feature = {
   name: 'Log',

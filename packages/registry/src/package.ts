@@ -1,8 +1,8 @@
 // Registries: servers that the user has not configured are found and added, by commands and by cells.
 import { lazyMethods } from '@sandbridge/core/calls/methods'
-import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
+import type { Feature, Package } from '@sandbridge/core/serve/cli/package.ts'
 import { REGISTRY_SETTINGS } from './settings.ts'
-import type { Command } from '@sandbridge/core/cli'
+import type { Command } from '@sandbridge/core/serve/cli'
 
 const feature: Feature = {
   name: 'Registries',

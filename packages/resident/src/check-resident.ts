@@ -4,7 +4,7 @@ import { findResidents } from './ask-resident.ts'
 import { readOrdinary } from '@sandbridge/core/util/files'
 import { visibleInline } from '@sandbridge/core/util/text'
 import { VERSION } from '@sandbridge/core/util'
-import type { Finding } from '@sandbridge/core/cli'
+import type { Finding } from '@sandbridge/core/serve/cli'
 
 const ADVICE = 'sandbridge stop'
 const SHOWN_CHARS = 300

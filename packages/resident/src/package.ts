@@ -1,7 +1,7 @@
 // The resident bridge: one for all clients of a user. `run` and some commands then only pass on what it says.
-import type { Command } from '@sandbridge/core/cli'
-import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal'
+import type { Command } from '@sandbridge/core/serve/cli'
+import type { Feature, Package } from '@sandbridge/core/serve/cli/package.ts'
+import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
 import type { TopOptions } from './top.ts'
 import { RESIDENT_SETTINGS } from './settings.ts'
 

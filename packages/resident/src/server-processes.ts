@@ -1,5 +1,5 @@
 // For `sandbridge servers`: which servers run in resident bridges.
-import type { ServerProcess } from '@sandbridge/core/cli/package.ts'
+import type { ServerProcess } from '@sandbridge/core/serve/cli/package.ts'
 import { findResidents } from './ask-resident.ts'
 
 /** For whom each runs, and why others have their own. */

@@ -1,7 +1,7 @@
 // `sandbridge start`: starts the resident bridge as a first client would, and has it stay without clients.
 import { spawn } from 'node:child_process'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { print } from '@sandbridge/core/cli/terminal'
+import { print } from '@sandbridge/core/serve/cli/terminal'
 import { askResident } from './ask-resident.ts'
 import { ownResident } from './own-resident.ts'
 

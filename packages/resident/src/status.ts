@@ -4,7 +4,7 @@ import { askResident, findResidents } from './ask-resident.ts'
 import { ago, count, visibleInline } from '@sandbridge/core/util/text'
 import { isOffInFile } from './own-resident.ts'
 import { whyNoResident } from './wants-resident.ts'
-import { print, printEmpty, printJson } from '@sandbridge/core/cli/terminal'
+import { print, printEmpty, printJson } from '@sandbridge/core/serve/cli/terminal'
 
 /** That no resident runs here, and whether a client starts one. */
 export async function noneText(): Promise<string> {

@@ -1,4 +1,4 @@
-import type { TakeOver } from '@sandbridge/core/cli/package.ts'
+import type { TakeOver } from '@sandbridge/core/serve/cli/package.ts'
 import { runInResident } from './client/command-client.ts'
 import { residentRole } from './wants-resident.ts'
 

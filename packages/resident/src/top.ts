@@ -4,7 +4,7 @@ import { loadSettings } from '@sandbridge/core/config/settings'
 import { findResidents } from './ask-resident.ts'
 import { count } from '@sandbridge/core/util/text'
 import { VERSION } from '@sandbridge/core/util'
-import type { ResidentNow, Terminal } from '@sandbridge/core/cli/terminal'
+import type { ResidentNow, Terminal } from '@sandbridge/core/serve/cli/terminal'
 import { noneText } from './status.ts'
 
 export interface TopOptions {

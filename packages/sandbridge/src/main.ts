@@ -10,7 +10,7 @@ const load = async (): Promise<() => Promise<void>> => {
   const { keepCompiledCode } = await import('./compile-cache.ts')
   keepCompiledCode()
   const [{ main }, { PACKAGES }] = await Promise.all([
-    import('@sandbridge/core/cli/program.ts'),
+    import('@sandbridge/core/serve/cli/program.ts'),
     import('./packages.ts'),
   ])
   return () => main(PACKAGES)

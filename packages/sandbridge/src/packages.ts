@@ -1,5 +1,5 @@
 // What Sandbridge is made of beside its core. Without its folder and its lines here, a package is gone.
-import { fillParts, type Package } from '@sandbridge/core/cli/package.ts'
+import { fillParts, type Package } from '@sandbridge/core/serve/cli/package.ts'
 import { apps } from '@sandbridge/apps/package.ts'
 import { bubblewrap } from '@sandbridge/bubblewrap/package.ts'
 import { cellPackages } from '@sandbridge/cell-packages/package.ts'

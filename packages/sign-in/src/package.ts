@@ -1,7 +1,7 @@
 // Access at a terminal: signing in to remote servers, and tokens for clients of `run --http`.
 import { oauth, signIns } from '@sandbridge/core/parts'
-import type { Command } from '@sandbridge/core/cli'
-import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
+import type { Command } from '@sandbridge/core/serve/cli'
+import type { Feature, Package } from '@sandbridge/core/serve/cli/package.ts'
 
 const feature: Feature = {
   name: 'Access',

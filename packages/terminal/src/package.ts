@@ -1,7 +1,7 @@
 // Commands for the person at a terminal: cells, lists, permissions, settings, and Python at a prompt.
-import type { Command } from '@sandbridge/core/cli'
-import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal'
+import type { Command } from '@sandbridge/core/serve/cli'
+import type { Feature, Package } from '@sandbridge/core/serve/cli/package.ts'
+import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
 import { lazyMethods } from '@sandbridge/core/calls/methods'
 import { profiles } from '@sandbridge/core/parts'
 

@@ -50,7 +50,7 @@ function exposedWorkflows(
     const [{ ExposedWorkflows: Exposed }, { SavedToolStore }, { openStores }] = await Promise.all([
       import('./exposure.ts'),
       import('@sandbridge/memories/saved/saved-tool-store.ts'),
-      import('@sandbridge/core/keep/open-stores.ts'),
+      import('@sandbridge/core/util/stores/open-stores.ts'),
     ])
     // Only a tool that is offered waits for the bridge, which masks its texts.
     const stores = settings.storage === undefined ? await openStores(settings) : (await getConversation()).bridge.stores

@@ -1,6 +1,6 @@
 // Parameters of a workflow that are named like an option of the command, which takes what is typed under that name.
-import type { Command } from '@sandbridge/core/cli'
-import { tell } from '@sandbridge/core/cli/terminal'
+import type { Command } from '@sandbridge/core/serve/cli'
+import { tell } from '@sandbridge/core/serve/cli/terminal'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { WorkflowDetails } from '@sandbridge/memories/saved/saved-tool.ts'
 import { parseArguments } from './parameters.ts'

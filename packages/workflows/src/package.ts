@@ -1,9 +1,9 @@
 // Workflows: saved functions that run without a model, as commands, methods, tools, skills and schedules.
-import type { Feature, Package } from '@sandbridge/core/cli/package.ts'
+import type { Feature, Package } from '@sandbridge/core/serve/cli/package.ts'
 import { lazyMethods } from '@sandbridge/core/calls/methods'
 import { offerWorkflows } from './offer.ts'
 import { WORKFLOW_SETTINGS } from './settings.ts'
-import type { Command } from '@sandbridge/core/cli'
+import type { Command } from '@sandbridge/core/serve/cli'
 
 const feature: Feature = {
   name: 'Workflows',

@@ -13,12 +13,12 @@ import { isPath } from '../requested-packages.ts'
 import type { MissingPackage } from '@sandbridge/core/isolation'
 import { count } from '@sandbridge/core/util/text'
 import { SILENT } from '@sandbridge/core/util'
-import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/serve/cli/terminal'
 import { ProgressBar } from '@sandbridge/commands/progress-bar.ts'
-import { visible } from '@sandbridge/core/cli/terminal'
-import type { Cell } from '@sandbridge/core/cli/terminal'
+import { visible } from '@sandbridge/core/serve/cli/terminal'
+import type { Cell } from '@sandbridge/core/serve/cli/terminal'
 import { type ImportedPackage, tryImports } from './try-imports.ts'
-import { JsonRecord } from '@sandbridge/core/keep'
+import { JsonRecord } from '@sandbridge/core/util/stores'
 
 interface Options {
   json?: boolean

@@ -1,6 +1,6 @@
 // `sandbridge init` registers the bridge in clients, `index` lists all tools; what doctor says of clients.
-import type { Command } from '@sandbridge/core/cli'
-import type { Feature } from '@sandbridge/core/cli/package.ts'
+import type { Command } from '@sandbridge/core/serve/cli'
+import type { Feature } from '@sandbridge/core/serve/cli/package.ts'
 
 export const init: Feature = {
   name: 'Registering',

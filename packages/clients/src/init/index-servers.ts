@@ -3,11 +3,11 @@ import type { OpenTenant } from '@sandbridge/core/bridge'
 import type { KnownServer } from '@sandbridge/core/calls/catalog'
 import { shellWord } from '@sandbridge/core/config/secrets'
 import { count } from '@sandbridge/core/util/text'
-import { printEmpty, printJson, printSummary, printTable, visibleInline } from '@sandbridge/core/cli/terminal'
+import { printEmpty, printJson, printSummary, printTable, visibleInline } from '@sandbridge/core/serve/cli/terminal'
 import { namedServer } from '@sandbridge/commands/named-server.ts'
 import { noServers, shortReason, untrustedNote } from '@sandbridge/commands/server-notes.ts'
 import { withBridge } from '@sandbridge/commands/open-bridge.ts'
-import type { Cell } from '@sandbridge/core/cli/terminal'
+import type { Cell } from '@sandbridge/core/serve/cli/terminal'
 
 const REDRAW_MS = 1000
 

@@ -1,6 +1,6 @@
 // Prints what `sandbridge init` could not change.
 import type { SkippedEntry } from '@sandbridge/core/config/entries'
-import { print, visibleInline } from '@sandbridge/core/cli/terminal'
+import { print, visibleInline } from '@sandbridge/core/serve/cli/terminal'
 
 export function printSkipped(skipped: readonly SkippedEntry[]): void {
   for (const { file, name, reason } of skipped)

@@ -9,7 +9,7 @@ import type { EventStream } from '../observe/events/event-stream.ts'
 import { LazySubscriber } from '../observe/events/lazy-subscriber.ts'
 import type { Log } from '../util/log.ts'
 import { writeFailure } from '../util/files/file-failure.ts'
-import type { Stores } from '../keep/store.ts'
+import type { Stores } from '../util/stores/store.ts'
 import type { Upstreams } from '../upstream/upstream-set.ts'
 import { VERSION } from '../util/package-root.ts'
 

@@ -1,6 +1,6 @@
 // Where the values of a session come from, as far as the core knows it: rules about flows need it.
 import type { FlowFacts } from '../config/rules/flow.ts'
-import type { Content, KeptOrigins } from '../keep/kept-origins.ts'
+import type { Content, KeptOrigins } from '../util/stores/kept-origins.ts'
 import type { CallFlow } from '../observe/events/event.ts'
 import { Part } from '../util/part.ts'
 

@@ -1,5 +1,5 @@
 // What the calls of a user teach, as far as the core knows it.
-import type { Store } from '../keep/store.ts'
+import type { Store } from '../util/stores/store.ts'
 import type { Log } from '../util/log.ts'
 import { Part } from '../util/part.ts'
 import type { CatalogTool } from './catalog/model/catalog-tool.ts'

@@ -1,6 +1,6 @@
 // What sessions have written, so that a cell that is sent again repeats nothing, as far as the core knows it.
 import type { ServerDefinition } from '../config/entries/server-definition.ts'
-import type { Store } from '../keep/store.ts'
+import type { Store } from '../util/stores/store.ts'
 import type { Vault } from '../upstream/auth/sign-in-store.ts'
 import type { ToolResult } from '../upstream/upstream.ts'
 import type { Log } from '../util/log.ts'

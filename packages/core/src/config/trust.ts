@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { CoveredFiles } from './entries/server-definition.ts'
 import { comparable } from '../util/files/absolute-path.ts'
 import { isRecord } from '../util/json/json.ts'
-import { JsonRecord } from '../keep/json-record.ts'
+import { JsonRecord } from '../util/stores/json-record.ts'
 
 /** Hashes by absolute path. */
 type Trusted = Map<string, string>

@@ -1,7 +1,7 @@
 // Observers of packages, as far as the core knows them: the audit log, the count of costs, metrics and traces.
 import type { EventStream, Subscriber } from './events/event-stream.ts'
 import type { LazySubscriber } from './events/lazy-subscriber.ts'
-import type { Store, Logs } from '../keep/store.ts'
+import type { Store, Logs } from '../util/stores/store.ts'
 import { Part } from '../util/part.ts'
 
 export const telemetry = new Part<TelemetryPart>('telemetry')

@@ -1,5 +1,5 @@
 // Serving many users over HTTP, and the page in the browser, as far as the core knows them.
-import type { Store } from '../keep/store.ts'
+import type { Store } from '../util/stores/store.ts'
 import { Part } from '../util/part.ts'
 import type { Bridge } from '../bridge/bridge.ts'
 import type { AnswerPage } from '../calls/permissions/answer-page.ts'

@@ -14,7 +14,7 @@ import {
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import * as z from 'zod'
-import { plugIn } from '../../src/cli/package.ts'
+import { plugIn } from '../../src/serve/cli/package.ts'
 import { describeSettings } from '@sandbridge/commands/describe-settings.ts'
 import { editSetting, findSetting } from '@sandbridge/terminal/settings/edit-settings.ts'
 import { loadSettings } from '../../src/config/settings/file/load-settings.ts'

@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest'
 import { createLog } from '../../../core/src/util/log.ts'
 import { createFindClient } from './find-client.ts'
 import { NamedTokens } from './named-tokens.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 

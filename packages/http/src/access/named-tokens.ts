@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { isStoredName, JsonRecord, type Store } from '@sandbridge/core/keep'
+import { isStoredName, JsonRecord, type Store } from '@sandbridge/core/util/stores'
 import { didYouMeanText } from '@sandbridge/core/util/text'
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/

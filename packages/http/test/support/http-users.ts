@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { NamedTokens } from '../../src/access/named-tokens.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import type { HttpBridge, HttpClient } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 
 /** What `sandbridge token create` makes, without a process for each. */

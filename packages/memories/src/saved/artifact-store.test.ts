@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, promises, readdirSync, rmSync, statSync, writeFil
 import path from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ARTIFACT_LIMITS, ArtifactStore, artifactUri, parseArtifactUri } from './artifact-store.ts'
-import { unwritable } from '../../../core/src/keep/files/versioned-folders.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { unwritable } from '../../../core/src/util/stores/files/versioned-folders.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { needsLinux, needsPosix, needsProgram, needsRoot, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 

@@ -8,7 +8,7 @@ import { createLog } from '@sandbridge/core/util'
 import { LoadableTools } from './loadable-tools.ts'
 import type { SavedTool } from './saved-tool.ts'
 import { SavedToolStore } from './saved-tool-store.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 let folder: string

@@ -5,7 +5,7 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Log } from '@sandbridge/core/util'
 import { reachedTools, type SavedTool, type SavedToolContent } from './saved-tool.ts'
 import type { BrokenTool, SavedToolStore } from './saved-tool-store.ts'
-import { JsonRecord } from '@sandbridge/core/keep'
+import { JsonRecord } from '@sandbridge/core/util/stores'
 
 /** Most hashes kept: enough for a few environments. */
 const MAX_KEPT = 5_000

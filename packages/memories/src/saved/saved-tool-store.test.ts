@@ -5,7 +5,7 @@ import { beforeEach, expect, it } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { type SavedToolContent, savedToolLine } from './saved-tool.ts'
 import { parseSavedTool, SavedToolStore } from './saved-tool-store.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 let folder: string

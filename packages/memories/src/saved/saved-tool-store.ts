@@ -7,7 +7,7 @@ import { firstOf } from '@sandbridge/core/util/text'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { MAX_SOURCE_CHARS, type SavedTool, type SavedToolContent, savedToolContent } from './saved-tool.ts'
 import { skillText } from './skill-text.ts'
-import type { Store, Versions } from '@sandbridge/core/keep'
+import type { Store, Versions } from '@sandbridge/core/util/stores'
 
 const MAX_TOOLS = 500
 const MAX_VERSIONS = 100

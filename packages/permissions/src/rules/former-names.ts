@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import path from 'node:path'
 import * as z from 'zod'
 import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries'
-import { JsonRecord } from '@sandbridge/core/keep'
+import { JsonRecord } from '@sandbridge/core/util/stores'
 import { withTimeout } from '@sandbridge/core/util/async'
 import { sortedJson } from '@sandbridge/core/util/json'
 

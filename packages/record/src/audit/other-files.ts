@@ -1,5 +1,5 @@
 // Lists and prunes the record's files. Each begins with the last lines of others: truncation there shows.
-import type { LogInfo, Logs, Store } from '@sandbridge/core/keep'
+import type { LogInfo, Logs, Store } from '@sandbridge/core/util/stores'
 import { itemsOf } from '@sandbridge/core/util/json/json.ts'
 import { readLine } from './chain.ts'
 

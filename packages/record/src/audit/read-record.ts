@@ -1,6 +1,6 @@
 // Reads matching entries of all bridges back, in the order of time.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Logs } from '@sandbridge/core/keep'
+import type { Logs } from '@sandbridge/core/util/stores'
 import { recordFiles } from './other-files.ts'
 import { entryOf, matches, type RecordEntry, type RecordFilter, runOf, textOf } from './record-entry.ts'
 

@@ -6,7 +6,7 @@ import { writeOldRecord } from '../../test/support/old-record.ts'
 import { recordFiles } from './other-files.ts'
 import { type RunCursor, readRunLines, readRuns } from './read-runs.ts'
 import type { RunFilter } from '../run-row.ts'
-import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
+import { LogFolder } from '../../../core/src/util/stores/files/log-folder.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const START = Date.UTC(2026, 10, 20)

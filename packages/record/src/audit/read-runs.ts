@@ -1,6 +1,6 @@
 // Reads the record back as runs with their calls, in pages, newest first. Reads only as many files as a page needs,
 // within a limit; the page says where the next one starts.
-import type { LogInfo, Logs } from '@sandbridge/core/keep'
+import type { LogInfo, Logs } from '@sandbridge/core/util/stores'
 import { recordFiles } from './other-files.ts'
 import { entryOf, type RecordEntry } from './record-entry.ts'
 import { newestFirst, type RunFilter, type RunRow } from '../run-row.ts'

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostId } from '@sandbridge/core/util/process'
 import { shortened } from '@sandbridge/core/util/text'
-import type { Logs, LogWriter } from '@sandbridge/core/keep'
+import type { Logs, LogWriter } from '@sandbridge/core/util/stores'
 import { linkLine, NO_LINE } from './chain.ts'
 import { pruneRecord, witnesses } from './other-files.ts'
 import type { Fields } from './record-fields.ts'

@@ -2,7 +2,7 @@
 // that someone with the user's permissions rewrote all lines from some point on, including hashes, if no later bridge
 // saw the old ones.
 import { hostId, isRunning } from '@sandbridge/core/util/process'
-import type { Logs } from '@sandbridge/core/keep'
+import type { Logs } from '@sandbridge/core/util/stores'
 import { NO_LINE, type ReadLine, readLine } from './chain.ts'
 import { recordFiles, stringsOf, type Witness } from './other-files.ts'
 import { itemsOf } from '@sandbridge/core/util/json/json.ts'

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { addDailyCosts, readDailyCosts } from './daily-costs.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const store = (folder: string) => fileStore(path.join(folder, '.sandbridge'))

@@ -1,6 +1,6 @@
 // Tokens that conversations cost per day: one small document shared by all bridges of a user. Holds only numbers.
 import { z } from 'zod'
-import { JsonRecord, type Store } from '@sandbridge/core/keep'
+import { JsonRecord, type Store } from '@sandbridge/core/util/stores'
 
 export interface DayCost {
   /** Conversations of clients that ran a cell on that day. */

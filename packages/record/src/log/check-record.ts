@@ -1,6 +1,6 @@
 // For `sandbridge doctor`: whether the record is unchanged.
-import type { Finding } from '@sandbridge/core/cli'
-import type { Stores } from '@sandbridge/core/keep'
+import type { Finding } from '@sandbridge/core/serve/cli'
+import type { Stores } from '@sandbridge/core/util/stores'
 import { count } from '@sandbridge/core/util/text'
 import { recordIn } from '../audit/other-files.ts'
 import { verifyRecord } from '../audit/verify-record.ts'

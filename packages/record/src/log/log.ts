@@ -17,8 +17,8 @@ import { count, withVisibleBlanks } from '@sandbridge/core/util/text'
 import { fieldsOf } from '@sandbridge/core/util/json/json.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { shortId } from '@sandbridge/core/observe/events'
-import type { Logs } from '@sandbridge/core/keep'
-import type { Cell, Style, Terminal } from '@sandbridge/core/cli/terminal'
+import type { Logs } from '@sandbridge/core/util/stores'
+import type { Cell, Style, Terminal } from '@sandbridge/core/serve/cli/terminal'
 import { ownStore } from '@sandbridge/commands/own-store.ts'
 
 interface LogOptions {

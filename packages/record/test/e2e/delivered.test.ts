@@ -1,7 +1,7 @@
 // This file verifies that the record says whether a client over stdio got the result of a run.
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
+import { LogFolder } from '../../../core/src/util/stores/files/log-folder.ts'
 import { readRuns } from '@sandbridge/record/audit/read-runs.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { devNull } from 'node:os'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
+import { LogFolder } from '../../../core/src/util/stores/files/log-folder.ts'
 import { readRecord } from '../../src/audit/read-record.ts'
 import { verifyRecord } from '../../src/audit/verify-record.ts'
 import { newId } from '../../../core/src/observe/events/new-id.ts'

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { recordFiles } from '../../src/audit/other-files.ts'
 import { RecordFile } from '../../src/audit/record-file.ts'
-import { LogFolder } from '../../../core/src/keep/files/log-folder.ts'
+import { LogFolder } from '../../../core/src/util/stores/files/log-folder.ts'
 
 type Line = { time: string; type: string } & Record<string, unknown>
 

@@ -4,9 +4,9 @@ import { createLog, SILENT } from '@sandbridge/core/util'
 import { summaryLine, summaryOf } from '../server/describe-server.ts'
 import { openRegistries } from '../open-registries.ts'
 import { count } from '@sandbridge/core/util/text'
-import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/serve/cli/terminal'
 import { limitOf } from '@sandbridge/commands/limit-option.ts'
-import { tell } from '@sandbridge/core/cli/terminal'
+import { tell } from '@sandbridge/core/serve/cli/terminal'
 import { ProgressBar } from '@sandbridge/commands/progress-bar.ts'
 
 interface FindOptions {

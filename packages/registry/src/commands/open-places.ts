@@ -7,7 +7,7 @@ import { literal } from '../server/needed-inputs.ts'
 import type { Addition } from '../adding/plan-addition.ts'
 import { filledIn } from '../adding/quarantine.ts'
 import { jails } from '@sandbridge/core/parts'
-import { print, visibleInline } from '@sandbridge/core/cli/terminal'
+import { print, visibleInline } from '@sandbridge/core/serve/cli/terminal'
 import { confirm } from '@sandbridge/commands/confirm.ts'
 
 interface OpenOptions {

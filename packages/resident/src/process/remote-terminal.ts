@@ -5,7 +5,7 @@ import type { ClientContext } from '@sandbridge/core/config/settings'
 import { controlLine, type FromResident, type OutputSize, sizeOf, type TypedCommand } from '../protocol.ts'
 import { leavesUnread } from './socket-transport.ts'
 import { type EndSignal, SIGNAL_EXIT_CODES } from '@sandbridge/core/util/process'
-import { printer, type Terminal, type TerminalInput, type TerminalOutput } from '@sandbridge/core/cli/terminal'
+import { printer, type Terminal, type TerminalInput, type TerminalOutput } from '@sandbridge/core/serve/cli/terminal'
 
 /** So much is asked for before the command has read it. */
 const READ_AHEAD_BYTES = 2 ** 20

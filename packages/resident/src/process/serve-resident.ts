@@ -29,10 +29,10 @@ import { RESIDENT_SETTINGS } from '../settings.ts'
 import { makeRunFolder, residentPlace } from '../run-folder.ts'
 import { SocketTransport } from './socket-transport.ts'
 import { createLog, type Log, VERSION } from '@sandbridge/core/util'
-import { features } from '@sandbridge/core/cli/package.ts'
+import { features } from '@sandbridge/core/serve/cli/package.ts'
 import { pageOnDemand } from '@sandbridge/core/parts'
 import { serveCommand } from './serve-command.ts'
-import { serveConnection } from '@sandbridge/core/cli'
+import { serveConnection } from '@sandbridge/core/serve/cli'
 
 /** After an error that nothing has caught. */
 const FAILED = 70

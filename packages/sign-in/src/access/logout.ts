@@ -2,7 +2,7 @@
 // here. It knows entries that are gone by their name or address.
 import type { ServerSet } from '@sandbridge/core/bridge'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { print } from '@sandbridge/core/cli/terminal'
+import { print } from '@sandbridge/core/serve/cli/terminal'
 import { withBridge } from '@sandbridge/commands/open-bridge.ts'
 import type { KeptSignIn } from '@sandbridge/core/upstream/auth'
 import { oauth, type Revocation } from '@sandbridge/core/parts'

@@ -1,7 +1,7 @@
 // `sandbridge token`: creates, lists and revokes named tokens for clients of `run --http`.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { http, type NamedTokens } from '@sandbridge/core/parts'
-import { print, printEmpty, printJson, printTable } from '@sandbridge/core/cli/terminal'
+import { print, printEmpty, printJson, printTable } from '@sandbridge/core/serve/cli/terminal'
 import { ownStore } from '@sandbridge/commands/own-store.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const

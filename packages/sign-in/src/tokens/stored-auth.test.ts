@@ -6,7 +6,7 @@ import { createRedactor } from '../../../core/src/config/secrets/redact.ts'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import { createStoredAuth } from './stored-auth.ts'
 import { createTokenStore } from './token-store.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A stored sign-in at an authorization server whose token endpoint behaves as `token` does. */

@@ -2,7 +2,7 @@
 // change happens under a lock on the current content. What cannot be read counts as no sign-in, and is set aside.
 import { hash } from 'node:crypto'
 import { HeldSecrets } from '@sandbridge/core/config/secrets'
-import { JsonRecord, type Store } from '@sandbridge/core/keep'
+import { JsonRecord, type Store } from '@sandbridge/core/util/stores'
 import type { ServerGrants, SignInEntry, TokenStore, Vault } from '@sandbridge/core/upstream/auth'
 import type { Log } from '@sandbridge/core/util'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'

@@ -1,7 +1,7 @@
 // Signs in where the server or its authorization server is an adversary.
 import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { createTokenStore } from '../../src/tokens/token-store.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'

@@ -15,7 +15,7 @@ import { createVault } from '../../src/tokens/vault.ts'
 import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { needsPosix, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 

@@ -7,7 +7,7 @@ import { protectedServer, REGISTERED } from '@sandbridge/core/test/upstream/auth
 import { freePort, listen, remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { tokenFile, logIn, echo } from './oauth-login.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 
 /** An authorization server that accepts only this client, a definition that names it, and functions to use both. */
 async function registered(signIn: SignInClient = REGISTERED, noRegistration: true | 'not offered' = true) {

@@ -6,7 +6,7 @@ import { createTokenStore } from '../../src/tokens/token-store.ts'
 import { type Protected } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 export async function tokenFile(): Promise<string> {

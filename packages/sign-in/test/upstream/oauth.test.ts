@@ -10,7 +10,7 @@ import { protectedServer, refuseLate, type Protected } from '@sandbridge/core/te
 import { bodyOf, listen, passOn, remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { tokenFile, browse, logIn, bridge, echo } from './oauth-login.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { expectMode } from '@sandbridge/core/test/support/machine/modes.ts'
 
 it('a server that wants OAuth without a login says what to run, and registers nothing', async () => {

@@ -1,7 +1,7 @@
 // A stand-in that is told how to answer, and a user with an entry for it.
 import { dirname } from 'node:path'
 import type { SignInClient } from '../../../core/src/config/entries/server-definition.ts'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { createTokenStore } from '../../src/tokens/token-store.ts'
 import { type Oddity, protectedServer, type Step } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'

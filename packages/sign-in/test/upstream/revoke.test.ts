@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { describeSignIn, signInState } from '@sandbridge/commands/describe-sign-in.ts'
 import { latestGrant } from '@sandbridge/core/upstream/auth'
 import { createTokenStore } from '../../src/tokens/token-store.ts'

@@ -10,13 +10,13 @@ import { parseRunPythonArguments } from '@sandbridge/core/serve/mcp'
 import { askInTerminal, whileAsking } from '@sandbridge/commands/ask-in-terminal.ts'
 import { ProgressBar } from '@sandbridge/commands/progress-bar.ts'
 import { withServers } from '@sandbridge/commands/open-bridge.ts'
-import type { Terminal, TerminalInput } from '@sandbridge/core/cli/terminal'
+import type { Terminal, TerminalInput } from '@sandbridge/core/serve/cli/terminal'
 import { runInTerminal } from './run-in-terminal.ts'
 import { decodeText, encodingOf } from '@sandbridge/core/util/bytes'
 import { readAtMost } from '@sandbridge/commands/decoded.ts'
 import { readFailure } from '@sandbridge/core/util/files'
 import { nearestName } from '@sandbridge/core/util/text'
-import type { Command } from '@sandbridge/core/cli'
+import type { Command } from '@sandbridge/core/serve/cli'
 
 interface ExecOptions {
   code?: string

@@ -5,7 +5,7 @@ import type { MediaBlock, Part, ShownResult } from '@sandbridge/core/cell/render
 import type { Session } from '@sandbridge/core/cell'
 import { shellWord } from '@sandbridge/core/config/secrets'
 import { LiveOutput } from './live-output.ts'
-import { OWN_TERMINAL, type Terminal } from '@sandbridge/core/cli/terminal'
+import { OWN_TERMINAL, type Terminal } from '@sandbridge/core/serve/cli/terminal'
 import type { ProgressBar } from '@sandbridge/commands/progress-bar.ts'
 import { saveMedia } from './save-media.ts'
 import { terminalAsker } from './terminal-asker.ts'

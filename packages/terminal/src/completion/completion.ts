@@ -1,6 +1,6 @@
 // `sandbridge completion SHELL`: a script that completes commands and options, made from the commands.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { Command } from '@sandbridge/core/cli'
+import type { Command } from '@sandbridge/core/serve/cli'
 
 /** What can follow certain words of a command line. */
 interface Place {

@@ -6,7 +6,7 @@ import { loadSettings } from '@sandbridge/core/config/settings'
 import { ArtifactStore } from '@sandbridge/memories/saved/artifact-store.ts'
 import { type ProjectEntry, type Projects, projects as part } from '@sandbridge/core/parts'
 import { count } from '@sandbridge/core/util/text'
-import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/serve/cli/terminal'
 import { ownStore } from '@sandbridge/commands/own-store.ts'
 
 const NO_ARTIFACTS =

@@ -2,7 +2,7 @@
 import path from 'node:path'
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { JsonRecord } from '@sandbridge/core/keep'
+import { JsonRecord } from '@sandbridge/core/util/stores'
 import { didYouMeanText } from '@sandbridge/core/util/text'
 import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries'
 

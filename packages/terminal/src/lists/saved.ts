@@ -3,12 +3,12 @@ import { savedToolLine } from '@sandbridge/memories/saved/saved-tool.ts'
 import { SavedToolStore } from '@sandbridge/memories/saved/saved-tool-store.ts'
 import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 import { parseVersion } from './artifacts.ts'
-import type { Cell, Terminal } from '@sandbridge/core/cli/terminal'
+import type { Cell, Terminal } from '@sandbridge/core/serve/cli/terminal'
 import { ownStore } from '@sandbridge/commands/own-store.ts'
 import { withServers } from '@sandbridge/commands/open-bridge.ts'
 import { count } from '@sandbridge/core/util/text'
 import { fieldsOf, parseJson } from '@sandbridge/core/util/json/json.ts'
-import type { Store } from '@sandbridge/core/keep'
+import type { Store } from '@sandbridge/core/util/stores'
 
 interface SavedOptions {
   json?: boolean

@@ -7,7 +7,7 @@ import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 import { limitOf } from '@sandbridge/commands/limit-option.ts'
 import { noServers, unsearchedLines, untrustedNote } from '@sandbridge/commands/server-notes.ts'
 import { withServers } from '@sandbridge/commands/open-bridge.ts'
-import type { Terminal } from '@sandbridge/core/cli/terminal'
+import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
 
 const DESCRIPTION_CHARS = 100
 

@@ -2,7 +2,7 @@
 import { changesIn, pinnedIn, type Pins, shown } from '@sandbridge/core/calls/catalog'
 import type { UpstreamTool } from '@sandbridge/core/upstream'
 import type { OpenTenant } from '@sandbridge/core/bridge'
-import type { Printer } from '@sandbridge/core/cli/terminal'
+import type { Printer } from '@sandbridge/core/serve/cli/terminal'
 
 const TO_THE_MODEL = [
   /\b(ignore|disregard|forget)\b.{0,40}\b(previous|prior|above|earlier|other|all)\b/i,

@@ -1,7 +1,7 @@
 // `sandbridge tools SERVER [TOOL]`: lists the tools of a server as lines that call them, or one tool in detail.
 import { count, firstSentence } from '@sandbridge/core/util/text'
 import type { ToolDoc } from '@sandbridge/core/calls/catalog'
-import { type Cell, indented, type Terminal } from '@sandbridge/core/cli/terminal'
+import { type Cell, indented, type Terminal } from '@sandbridge/core/serve/cli/terminal'
 import { namedServer } from '@sandbridge/commands/named-server.ts'
 import { withServers } from '@sandbridge/commands/open-bridge.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { OWN_TERMINAL } from '../../../core/src/cli/terminal/terminal.ts'
+import { OWN_TERMINAL } from '../../../core/src/serve/cli/terminal/terminal.ts'
 import { approve } from './approve.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 

@@ -4,7 +4,7 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { answerQuestion, listQuestions } from '@sandbridge/permissions/kept-questions.ts'
 import { answersTo, isAnswer } from '@sandbridge/permissions/ask-by-elicitation.ts'
 import type { KeptQuestion } from '@sandbridge/core/calls'
-import type { Terminal } from '@sandbridge/core/cli/terminal'
+import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
 import { hasTerminal, pickOne } from '@sandbridge/commands/ask-in-terminal.ts'
 
 /**

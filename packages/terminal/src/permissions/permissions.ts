@@ -6,11 +6,18 @@ import { type Decision, ruleName, type ToolAccess } from '@sandbridge/core/confi
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { count } from '@sandbridge/core/util/text'
-import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '@sandbridge/core/cli/terminal'
+import {
+  print,
+  printEmpty,
+  printJson,
+  printSummary,
+  printTable,
+  visibleInline,
+} from '@sandbridge/core/serve/cli/terminal'
 import { withBridge } from '@sandbridge/commands/open-bridge.ts'
 import { validate } from '@sandbridge/permissions/rules/policy.ts'
 import { forgetTrust } from '@sandbridge/permissions/rules/remember-rule.ts'
-import type { Cell } from '@sandbridge/core/cli/terminal'
+import type { Cell } from '@sandbridge/core/serve/cli/terminal'
 
 const STYLES = { allowed: 'green', asks: 'yellow', depends: 'yellow', denied: 'red' } as const
 const ALL_ALLOWED = 'Every call is allowed: there are no rules, and MCP_BRIDGE_PERMISSIONS is open.'

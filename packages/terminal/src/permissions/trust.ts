@@ -4,9 +4,9 @@ import { placeholdersIn } from '@sandbridge/core/config/entries'
 import type { RemoteServer, ServerDefinition, SignInClient } from '@sandbridge/core/config/entries'
 import { createTrustStore } from '@sandbridge/core/config'
 import { wholeCommandLine, wholeWord } from '@sandbridge/core/config/secrets'
-import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/serve/cli/terminal'
 import { confirm } from '@sandbridge/commands/confirm.ts'
-import { visibleInline } from '@sandbridge/core/cli/terminal'
+import { visibleInline } from '@sandbridge/core/serve/cli/terminal'
 import { withBridge } from '@sandbridge/commands/open-bridge.ts'
 
 interface TrustOptions {

@@ -1,7 +1,7 @@
 // `sandbridge image build`: builds the container images that cells run in.
 import { loadSettings } from '@sandbridge/core/config/settings'
 import { containers } from '@sandbridge/core/parts'
-import { print, printJson, tell } from '@sandbridge/core/cli/terminal'
+import { print, printJson, tell } from '@sandbridge/core/serve/cli/terminal'
 
 export async function imageBuild(variant: string, options: { json?: boolean } = {}): Promise<void> {
   const { buildImage } = await containers.for('`sandbridge image build`')

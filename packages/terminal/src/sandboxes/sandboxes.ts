@@ -3,7 +3,14 @@ import { loadSettings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { kubernetes } from '@sandbridge/core/parts'
 import { count } from '@sandbridge/core/util/text'
-import { print, printEmpty, printJson, printSummary, printTable, visibleInline } from '@sandbridge/core/cli/terminal'
+import {
+  print,
+  printEmpty,
+  printJson,
+  printSummary,
+  printTable,
+  visibleInline,
+} from '@sandbridge/core/serve/cli/terminal'
 
 const NONE = 'There are no durable pods. With MCP_BRIDGE_SESSION=durable, the pod of a session outlives its bridge.'
 

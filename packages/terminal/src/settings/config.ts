@@ -5,7 +5,7 @@ import { describeSettings } from '@sandbridge/commands/describe-settings.ts'
 import { editSetting, findSetting } from './edit-settings.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { count } from '@sandbridge/core/util/text'
-import { type Cell, print, printJson, printSummary, printTable } from '@sandbridge/core/cli/terminal'
+import { type Cell, print, printJson, printSummary, printTable } from '@sandbridge/core/serve/cli/terminal'
 
 const STYLES = { default: 'dim', file: 'green', variable: 'yellow' } as const
 

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { readOrdinary, replaceFile } from '@sandbridge/core/util/files'
-import type { Terminal } from '@sandbridge/core/cli/terminal'
+import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
 
 const MAX_LINES = 1_000
 

@@ -1,7 +1,7 @@
 // The recorded responses of a workflow's run, its fixture: it can run against them without calling tools.
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { type Document, JsonRecord, type Store } from '@sandbridge/core/keep'
+import { type Document, JsonRecord, type Store } from '@sandbridge/core/util/stores'
 import { sortedJson } from '@sandbridge/core/util/json'
 import type { CallOptions, ToolResult, Upstreams } from '@sandbridge/core/upstream'
 

@@ -1,6 +1,6 @@
 // This file verifies which due times are run, and what is recorded of the others.
 import { expect, it } from 'vitest'
-import { fileStore } from '../../../core/src/keep/open-stores.ts'
+import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { hostId, startTime } from '../../../core/src/util/process/process-id.ts'
 import { ScheduleStore } from './schedules.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'

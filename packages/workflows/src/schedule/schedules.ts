@@ -1,7 +1,7 @@
 // Schedules in one document that bridges share. One claims a run in it first, and is the only one to make it.
 import * as z from 'zod'
 import { stillRuns, thisProcess } from '@sandbridge/core/util/process'
-import { JsonRecord, type Store } from '@sandbridge/core/keep'
+import { JsonRecord, type Store } from '@sandbridge/core/util/stores'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { MAX_TIMES, timesBetween } from './cron-times.ts'
 

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { shortId } from '@sandbridge/core/observe/events'
-import type { Logs } from '@sandbridge/core/keep'
+import type { Logs } from '@sandbridge/core/util/stores'
 import { argumentsHash } from '@sandbridge/core/util/json/arguments-hash.ts'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
 import { recordFiles } from '@sandbridge/record/audit/other-files.ts'

@@ -5,7 +5,7 @@ import { processContext } from '@sandbridge/core/config/settings'
 import { count } from '@sandbridge/core/util/text'
 import { estimateTokens } from '@sandbridge/core/util'
 import { targetsOf } from '../plan/targets.ts'
-import type { Finding } from '@sandbridge/core/cli'
+import type { Finding } from '@sandbridge/core/serve/cli'
 
 interface Parts extends Pick<OpenTenant, 'discovered' | 'settings'> {
   catalog: { of: (server: string) => Pick<ReturnType<OpenTenant['catalog']['of']>, 'tools'> }

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { JsonRecord } from '@sandbridge/core/keep'
+import { JsonRecord } from '@sandbridge/core/util/stores'
 import { replaceFile } from '@sandbridge/core/util/files'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { ConfigFormat } from '@sandbridge/core/config/formats'

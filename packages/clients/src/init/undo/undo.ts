@@ -1,6 +1,6 @@
 // `sandbridge init --undo`: shows what undoing does to each file, asks, and does it.
 import { type PlannedUndo, planUndo, undoInit } from './undo-init.ts'
-import { print, printJson, printTable, visibleInline } from '@sandbridge/core/cli/terminal'
+import { print, printJson, printTable, visibleInline } from '@sandbridge/core/serve/cli/terminal'
 import { confirm } from '@sandbridge/commands/confirm.ts'
 import { removeLoginItem } from '../login-item.ts'
 import { printSkipped } from '../print-skipped.ts'

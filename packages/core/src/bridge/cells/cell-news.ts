@@ -11,7 +11,7 @@ import { VERSION } from '../../util/package-root.ts'
 import { type ClientFile, otherClientFiles, otherClientsNote, unreadFiles } from '../../config/notes/other-clients.ts'
 import type { DiscoveredServers } from '../../config/entries/server-definition.ts'
 import { look } from '../../config/places-seen.ts'
-import { JsonRecord } from '../../keep/json-record.ts'
+import { JsonRecord } from '../../util/stores/json-record.ts'
 import { orUndefined } from '../../util/or-undefined.ts'
 
 /** Rules that are told of in one result, and the characters of each. */

@@ -1,7 +1,7 @@
 // What a catalog is made with, and what it is asked.
 import type { ToolAccess } from '../../config/rules/policy.ts'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
-import type { Store } from '../../keep/store.ts'
+import type { Store } from '../../util/stores/store.ts'
 import type { SkippedTool, ToolChanges, UpstreamTool } from '../../upstream/upstream.ts'
 import type { Log } from '../../util/log.ts'
 import type { FindOptions } from './search-part.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ServerDefinition } from '../../config/entries/server-definition.ts'
-import { fileStore } from '../../keep/open-stores.ts'
+import { fileStore } from '../../util/stores/open-stores.ts'
 import { createLog } from '../../util/log.ts'
 import { toolbookOf } from './toolbook.ts'
 import { ServerRecord } from './server-record.ts'

@@ -2,8 +2,8 @@
 // last. Tenants and processes share the document. Its name is the hash of the server's definition, which it does not
 // hold: a changed command, environment or URL has a new book.
 import * as z from 'zod'
-import { LiveRecord } from '../../keep/live-record.ts'
-import type { Store } from '../../keep/store.ts'
+import { LiveRecord } from '../../util/stores/live-record.ts'
+import type { Store } from '../../util/stores/store.ts'
 import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../../upstream/upstream.ts'
 import { isRecord } from '../../util/json/json.ts'
 import type { Log } from '../../util/log.ts'

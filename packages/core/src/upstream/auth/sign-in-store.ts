@@ -4,7 +4,7 @@ import path from 'node:path'
 import { HeldSecrets } from '../../config/secrets/redact.ts'
 import { processContext } from '../../config/settings/client-context.ts'
 import type { Settings } from '../../config/settings/settings.ts'
-import type { Store } from '../../keep/store.ts'
+import type { Store } from '../../util/stores/store.ts'
 import type { Log } from '../../util/log.ts'
 import { Part } from '../../util/part.ts'
 

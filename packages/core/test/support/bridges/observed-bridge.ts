@@ -5,7 +5,7 @@ import { type CallToolResult, Client, type ClientCapabilities, InMemoryTransport
 import { onTestFinished } from 'vitest'
 import { Bridge } from '../../../src/bridge/bridge.ts'
 import { type OpenTenant, openTenant } from '../../../src/bridge/tenants/open-tenant.ts'
-import { features, plugIn } from '../../../src/cli/package.ts'
+import { features, plugIn } from '../../../src/serve/cli/package.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { readSettings, type Settings } from '../../../src/config/settings/settings.ts'
 import type { BridgeEvent, EventOf, EventType } from '../../../src/observe/events/event.ts'

@@ -1,5 +1,5 @@
 // A store that keeps nothing.
-import type { Store } from '../../../src/keep/store.ts'
+import type { Store } from '../../../src/util/stores/store.ts'
 
 export function forgetfulStore(): Store {
   const read = () => Promise.resolve(undefined)

@@ -1,14 +1,14 @@
 // Serves one client over a transport: its standard streams, or the socket of its relay.
 import { serveStdio, type ServeStdioOptions } from '@modelcontextprotocol/server/stdio'
-import { type UpstreamNames, namesByConfig, readKeptNames } from '../../bridge/tenants/kept-upstream-names.ts'
-import type { ClientContext } from '../../config/settings/client-context.ts'
-import type { Settings } from '../../config/settings/settings.ts'
-import { clientErrors } from '../../serve/client-message.ts'
-import { createServer } from '../../serve/mcp/create-server.ts'
-import type { Deliveries } from '../../serve/mcp/deliveries.ts'
-import type { Conversation } from '../../serve/mcp/sessions.ts'
-import { OpenRuns } from '../../serve/mcp/runs/open-runs.ts'
-import type { Log } from '../../util/log.ts'
+import { type UpstreamNames, namesByConfig, readKeptNames } from '../../../bridge/tenants/kept-upstream-names.ts'
+import type { ClientContext } from '../../../config/settings/client-context.ts'
+import type { Settings } from '../../../config/settings/settings.ts'
+import { clientErrors } from '../../client-message.ts'
+import { createServer } from '../../mcp/create-server.ts'
+import type { Deliveries } from '../../mcp/deliveries.ts'
+import type { Conversation } from '../../mcp/sessions.ts'
+import { OpenRuns } from '../../mcp/runs/open-runs.ts'
+import type { Log } from '../../../util/log.ts'
 import { features } from '../package.ts'
 
 interface ClientOptions {

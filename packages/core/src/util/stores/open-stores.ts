@@ -4,7 +4,7 @@ import { postgres } from './postgres-part.ts'
 import type { Store, Stores } from './store.ts'
 import { userFolder } from './stored-name.ts'
 import { fileDocument } from './files/file-document.ts'
-import { withFileLock } from '../util/files/file-lock.ts'
+import { withFileLock } from '../files/file-lock.ts'
 import { LogFolder } from './files/log-folder.ts'
 import { VersionedFolders } from './files/versioned-folders.ts'
 

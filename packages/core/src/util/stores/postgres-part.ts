@@ -1,5 +1,5 @@
 // A database that several bridges share, as far as the core knows it.
-import { Part } from '../util/part.ts'
+import { Part } from '../part.ts'
 import type { Stores } from './store.ts'
 
 export const postgres = new Part<PostgresPart>('PostgreSQL')

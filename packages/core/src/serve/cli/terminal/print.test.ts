@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { BridgeError } from '../../errors.ts'
+import { BridgeError } from '../../../errors.ts'
 import { visible, visibleInline } from './print.ts'
 import { reportFailure } from './report-failure.ts'
 

@@ -1,9 +1,9 @@
 // A document in a file, changed under a lock and replaced as a whole.
 import { mkdir, readlink, realpath } from 'node:fs/promises'
 import path from 'node:path'
-import { withFileLock } from '../../util/files/file-lock.ts'
-import { readOrdinary, readOrdinaryText } from '../../util/files/read-ordinary.ts'
-import { replaceFile } from '../../util/files/replace-file.ts'
+import { withFileLock } from '../../files/file-lock.ts'
+import { readOrdinary, readOrdinaryText } from '../../files/read-ordinary.ts'
+import { replaceFile } from '../../files/replace-file.ts'
 import type { Document } from '../store.ts'
 
 export function fileDocument(file: string): Document {

@@ -3,12 +3,12 @@
 // code at first use, because a client must be answered quickly. A feature plugs in from above: settings, commands,
 // methods, offers. A part fills a slot of a file `…-part.ts` (a provider, a store, a language, an observer), which the
 // core asks for by `Part.for(…)`: without it, an error says what is missing. The core imports no package.
-import type { Bridge } from '../bridge/bridge.ts'
-import type { OpenTenant } from '../bridge/tenants/open-tenant.ts'
-import type { Methods } from '../calls/methods/method.ts'
-import { addSettings, type SettingTable } from '../config/settings/settings.ts'
-import type { MakeOffer } from '../serve/mcp/offer.ts'
-import type { FillPart } from '../util/part.ts'
+import type { Bridge } from '../../bridge/bridge.ts'
+import type { OpenTenant } from '../../bridge/tenants/open-tenant.ts'
+import type { Methods } from '../../calls/methods/method.ts'
+import { addSettings, type SettingTable } from '../../config/settings/settings.ts'
+import type { MakeOffer } from '../mcp/offer.ts'
+import type { FillPart } from '../../util/part.ts'
 import type { Command } from './command.ts'
 import type { Terminal } from './terminal/terminal.ts'
 

@@ -1,10 +1,10 @@
 // A record: one JSON document that several bridges read and change. Validated on read; changes are exclusive.
-import { BridgeError, type ErrorCode, messageOf } from '../errors.ts'
+import { BridgeError, type ErrorCode, messageOf } from '../../errors.ts'
 import { fileDocument } from './files/file-document.ts'
 import type { Document } from './store.ts'
-import { parseJson } from '../util/json/json.ts'
-import { lineCost } from '../util/json/line-cost.ts'
-import { writeFailure } from '../util/files/file-failure.ts'
+import { parseJson } from '../json/json.ts'
+import { lineCost } from '../json/line-cost.ts'
+import { writeFailure } from '../files/file-failure.ts'
 
 export interface RecordOptions<T> {
   /** A document of a store, or the path of a file that only this machine uses. */

@@ -1,11 +1,11 @@
 // Runs the command that the words of a command line name, and says what was meant where there is none.
 import { CommanderError } from 'commander'
-import { BridgeError } from '../errors.ts'
+import { BridgeError } from '../../errors.ts'
 import type { Command } from './command.ts'
 import { createProgram } from './commands.ts'
 import { features, type Package, plugIn } from './package.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
-import { VERSION } from '../util/package-root.ts'
+import { VERSION } from '../../util/package-root.ts'
 import { print } from './terminal/print.ts'
 
 const USAGE_ERROR = 2

@@ -1,10 +1,10 @@
 // Serves a client although the command line cannot be followed: the first call returns why, and a person sees that.
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { readSettings } from '../../config/settings/settings.ts'
-import { createServer } from '../../serve/mcp/create-server.ts'
-import { OpenRuns } from '../../serve/mcp/runs/open-runs.ts'
-import { StdioTransport } from '../../serve/mcp/stdio-transport.ts'
-import { createLog } from '../../util/log.ts'
+import { readSettings } from '../../../config/settings/settings.ts'
+import { createServer } from '../../mcp/create-server.ts'
+import { OpenRuns } from '../../mcp/runs/open-runs.ts'
+import { StdioTransport } from '../../mcp/stdio-transport.ts'
+import { createLog } from '../../../util/log.ts'
 
 /** A client speaks as soon as it has started a server. */
 const SILENT_MS = 1_000

@@ -1,11 +1,11 @@
 // Where a command reads, prints and is interrupted: this process, or the one whose command a resident runs.
 import type { Readable, Writable } from 'node:stream'
-import type { Bridge } from '../../bridge/bridge.ts'
-import type { AnswerPage } from '../../calls/permissions/answer-page.ts'
-import type { AskInput } from '../../config/entries/input-answers.ts'
-import { type ClientContext, processContext } from '../../config/settings/client-context.ts'
-import { type EndSignal, onShutdown } from '../../util/process/shutdown.ts'
-import type { OpenTenant } from '../../bridge/tenants/open-tenant.ts'
+import type { Bridge } from '../../../bridge/bridge.ts'
+import type { AnswerPage } from '../../../calls/permissions/answer-page.ts'
+import type { AskInput } from '../../../config/entries/input-answers.ts'
+import { type ClientContext, processContext } from '../../../config/settings/client-context.ts'
+import { type EndSignal, onShutdown } from '../../../util/process/shutdown.ts'
+import type { OpenTenant } from '../../../bridge/tenants/open-tenant.ts'
 import { type Printer, printer } from './print.ts'
 
 export type TerminalInput = Readable & {

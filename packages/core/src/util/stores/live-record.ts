@@ -1,7 +1,7 @@
 // A record in memory, beside the document that several bridges share. A change counts here at once. Soon it is made in
 // the document, too, on top of what others have changed meanwhile, and memory continues with what is there by then.
-import { messageOf } from '../errors.ts'
-import type { Log } from '../util/log.ts'
+import { messageOf } from '../../errors.ts'
+import type { Log } from '../log.ts'
 import { JsonRecord, type RecordOptions } from './json-record.ts'
 
 const SAVE_DELAY_MS = 2_000

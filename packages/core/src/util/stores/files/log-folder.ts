@@ -2,8 +2,8 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { readPiece } from '../../util/files/read-ordinary.ts'
-import { makePrivateFolder } from '../../util/files/private-folder.ts'
+import { readPiece } from '../../files/read-ordinary.ts'
+import { makePrivateFolder } from '../../files/private-folder.ts'
 import type { LogInfo, Logs, LogWriter } from '../store.ts'
 
 const MAX_READ_BYTES = 4 << 20

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { needsLinks, needsPosix } from '../../test/support/suite/needs.ts'
+import { needsLinks, needsPosix } from '../../../test/support/suite/needs.ts'
 import { JsonRecord } from './json-record.ts'
-import { newFolder } from '../../test/support/machine/new-folder.ts'
+import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 const parse = (json: unknown) => (Array.isArray(json) ? (json as number[]) : undefined)
 

@@ -1,7 +1,7 @@
 // Tells the user that a command failed or is unknown: what happened and what to do, without a stack.
-import { BridgeError, messageOf } from '../../errors.ts'
-import { personHint } from '../../calls/person-hint.ts'
-import { nearestName } from '../../util/text/did-you-mean.ts'
+import { BridgeError, messageOf } from '../../../errors.ts'
+import { personHint } from '../../../calls/person-hint.ts'
+import { nearestName } from '../../../util/text/did-you-mean.ts'
 import { visible } from './print.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal.ts'
 

@@ -1,8 +1,8 @@
 // What commands write: stdout is theirs, except under `run`. Controls in the text of others are never printed.
 import { styleText } from 'node:util'
-import { visible, visibleInline } from '../../util/text/visible.ts'
+import { visible, visibleInline } from '../../../util/text/visible.ts'
 
-export { visible, visibleInline } from '../../util/text/visible.ts'
+export { visible, visibleInline } from '../../../util/text/visible.ts'
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 

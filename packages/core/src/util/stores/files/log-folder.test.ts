@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { LogFolder } from './log-folder.ts'
-import { newFolder } from '../../../test/support/machine/new-folder.ts'
+import { newFolder } from '../../../../test/support/machine/new-folder.ts'
 
 it('only a line feed ends a line of a log, and a line can be longer than what is read at once', async () => {
   const folder = newFolder()

@@ -1,5 +1,5 @@
 // The command line with its only own command, `run`; features add theirs, mostly packages/terminal/src/package.ts.
-import { VERSION } from '../util/package-root.ts'
+import { VERSION } from '../../util/package-root.ts'
 import { Command } from './command.ts'
 import { OWN_TERMINAL, type Terminal } from './terminal/terminal.ts'
 

@@ -1,18 +1,18 @@
 // `sandbridge run`: serves one client over stdio until it disconnects; with --http, many.
 import { setImmediate } from 'node:timers/promises'
-import { processContext } from '../../config/settings/client-context.ts'
-import { PermissionFiles } from '../../config/permission-files.ts'
-import { type LiveSettings, loadLiveSettings } from '../../config/settings/file/live-settings.ts'
-import { readSettings } from '../../config/settings/settings.ts'
-import { BridgeError } from '../../errors.ts'
-import { createLog } from '../../util/log.ts'
-import type { Conversation } from '../../serve/mcp/sessions.ts'
-import { MAX_LINE_BYTES } from '../../serve/client-lines.ts'
-import { http as httpPart, type HttpFlags, page as pagePart, pageOnDemand } from '../../serve/serve-part.ts'
-import { StdioTransport } from '../../serve/mcp/stdio-transport.ts'
-import { oneSession } from '../../serve/mcp/sessions.ts'
-import { tightMemory } from '../../util/process/tight-memory.ts'
-import { onShutdown } from '../../util/process/shutdown.ts'
+import { processContext } from '../../../config/settings/client-context.ts'
+import { PermissionFiles } from '../../../config/permission-files.ts'
+import { type LiveSettings, loadLiveSettings } from '../../../config/settings/file/live-settings.ts'
+import { readSettings } from '../../../config/settings/settings.ts'
+import { BridgeError } from '../../../errors.ts'
+import { createLog } from '../../../util/log.ts'
+import type { Conversation } from '../../mcp/sessions.ts'
+import { MAX_LINE_BYTES } from '../../client-lines.ts'
+import { http as httpPart, type HttpFlags, page as pagePart, pageOnDemand } from '../../serve-part.ts'
+import { StdioTransport } from '../../mcp/stdio-transport.ts'
+import { oneSession } from '../../mcp/sessions.ts'
+import { tightMemory } from '../../../util/process/tight-memory.ts'
+import { onShutdown } from '../../../util/process/shutdown.ts'
 import { features } from '../package.ts'
 import { serveConnection } from './serve-connection.ts'
 
@@ -53,7 +53,7 @@ export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { 
     live ??= await read()
     exitCode = 0
     const { settings, refresh: refreshSettings } = live
-    const { chooseProvider, prepareAhead } = await import('../../isolation/detect/provider-choice.ts')
+    const { chooseProvider, prepareAhead } = await import('../../../isolation/detect/provider-choice.ts')
     const findProvider = chooseProvider(settings, log)
     // Start these child processes before loading code, because loading blocks the event loop.
     if (settings.poolCount > 0) {
@@ -62,8 +62,8 @@ export async function run({ http, ui, tools, ...flags }: Partial<HttpFlags> & { 
     }
     // Most of the code is behind this import: a client gets its list of tools before it is loaded.
     const [{ Bridge }, { keptForClient }] = await Promise.all([
-      import('../../bridge/bridge.ts'),
-      import('../../cell/session/kept-for.ts'),
+      import('../../../bridge/bridge.ts'),
+      import('../../../cell/session/kept-for.ts'),
     ])
     const bridge = await Bridge.open(settings, log, {
       servePage: pageOnDemand,

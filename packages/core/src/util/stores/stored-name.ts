@@ -1,5 +1,5 @@
 // Checks names from sandboxes that become folder names on any system. Pure.
-import { BridgeError } from '../errors.ts'
+import { BridgeError } from '../../errors.ts'
 import { hash } from 'node:crypto'
 import path from 'node:path'
 

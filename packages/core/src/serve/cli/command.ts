@@ -1,6 +1,6 @@
 // One command of the command line. `--json` is one option of the program, which may stand anywhere after the command.
 import { Command as Commander, Help, Option } from 'commander'
-import { BridgeError } from '../errors.ts'
+import { BridgeError } from '../../errors.ts'
 
 export class Command extends Commander {
   declare readonly commands: readonly Command[]
