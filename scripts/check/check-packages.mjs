@@ -11,7 +11,7 @@ const ROOT = path.join(import.meta.dirname, '../..')
 const MAY = {
   apps: ['memories'],
   direct: ['record'],
-  learned: ['vectors'],
+  learned: ['search'],
   page: ['http', 'memories', 'permissions', 'record'],
   terminal: ['memories', 'permissions'],
   workflows: ['memories', 'once', 'permissions', 'record', 'terminal'],

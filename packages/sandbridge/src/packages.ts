@@ -25,11 +25,11 @@ import { record } from '@sandbridge/record/package.ts'
 import { registry } from '@sandbridge/registry/package.ts'
 import { remote } from '@sandbridge/remote/package.ts'
 import { resident } from '@sandbridge/resident/package.ts'
+import { search } from '@sandbridge/search/package.ts'
 import { signIn } from '@sandbridge/sign-in/package.ts'
 import { tasks } from '@sandbridge/tasks/package.ts'
 import { telemetry } from '@sandbridge/telemetry/package.ts'
 import { terminal } from '@sandbridge/terminal/package.ts'
-import { vectors } from '@sandbridge/vectors/package.ts'
 import { workflows } from '@sandbridge/workflows/package.ts'
 
 export const PACKAGES: readonly Package[] = [
@@ -58,11 +58,11 @@ export const PACKAGES: readonly Package[] = [
   registry,
   remote,
   resident,
+  search,
   signIn,
   tasks,
   telemetry,
   terminal,
-  vectors,
   workflows,
 ]
 

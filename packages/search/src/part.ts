@@ -1,10 +1,10 @@
 // What the core uses of the search.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SearchPart } from '@sandbridge/core/parts'
-import { CatalogSearch } from './search/catalog-search.ts'
-import { readMeanings } from './search/known-meanings.ts'
+import { CatalogSearch } from './catalog-search.ts'
+import { readMeanings } from './known-meanings.ts'
 
-export { withToolHint } from './search/tool-hint.ts'
+export { withToolHint } from './tool-hint.ts'
 
 export const createSearch: SearchPart['createSearch'] = (records, isShown) => new CatalogSearch(records, isShown)
 

@@ -1,7 +1,7 @@
 import { forgetfulStore } from '@sandbridge/core/test/support/servers/forgetful-store.ts'
 import { createLog } from '@sandbridge/core/util'
 import { expect, it } from 'vitest'
-import { Catalog } from '../../../core/src/calls/catalog/catalog.ts'
+import { Catalog } from '../../core/src/calls/catalog/catalog.ts'
 import type { ServerDefinition } from '@sandbridge/core/config/entries'
 import type { UpstreamTool } from '@sandbridge/core/upstream'
 import { withToolHint } from './tool-hint.ts'

@@ -5,7 +5,7 @@ let read: Meanings | undefined
 
 /** Loads them at the first call: after the tools of a bridge were listed, or in the first search; never at start. */
 export async function readMeanings(): Promise<Meanings | undefined> {
-  return (read ??= (await import('../word-vectors-file.ts')).wordMeanings())
+  return (read ??= (await import('./vectors/word-vectors-file.ts')).wordMeanings())
 }
 
 /** As far as they were loaded. */

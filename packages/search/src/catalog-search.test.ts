@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import type { CatalogOptions } from '../../../core/src/calls/catalog/catalog-options.ts'
+import type { CatalogOptions } from '../../core/src/calls/catalog/catalog-options.ts'
 import { unmetNote, weakNote } from './weak-answer.ts'
 import { wordingsIn } from './wordings.ts'
 import type { UpstreamTool } from '@sandbridge/core/upstream'

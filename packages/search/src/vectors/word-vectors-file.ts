@@ -3,12 +3,12 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PACKAGE_ROOT } from '@sandbridge/core/util'
-import type { Meanings } from './search/meanings.ts'
+import type { Meanings } from '../meanings.ts'
 import { ToolVectors } from './tool-vectors.ts'
 import { WordNeighbours } from './word-neighbours.ts'
 import { WordVectors } from './word-vectors.ts'
 
-const FOLDER = path.join(PACKAGE_ROOT, 'packages/vectors/assets')
+const FOLDER = path.join(PACKAGE_ROOT, 'packages/search/assets')
 let read: { vectors: WordVectors | undefined } | undefined
 
 let meanings: Meanings | undefined
