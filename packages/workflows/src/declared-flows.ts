@@ -82,8 +82,9 @@ export async function writtenHash(
 /** Why a workflow is not run where nobody looks at what it does: new code can hide where its values come from. */
 export const CHANGED = 'its code, or that of a saved tool that it uses, has changed since its flows were declared'
 
-/** The flows of recorded calls. They are found even if nothing followed flows during the run. */
+/** The flows of recorded calls, found even if nothing followed flows during the run; none in a build without them. */
 export async function flowsOfRecord({ cells, calls }: RecordedCode, origins: KeptOrigins): Promise<DeclaredFlow[]> {
+  if (!part.isHere) return []
   const { SessionFlow } = await part.for('`sandbridge save`')
   const flow = new SessionFlow({ isTrusted: () => false, identityOf: () => undefined }, origins)
   for (const code of cells) flow.wrote(code)
