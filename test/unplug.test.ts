@@ -174,12 +174,15 @@ function typeErrors(): string[] {
 }
 
 const DAY = Math.floor(Date.now() / 86_400_000)
-const CHOSEN =
-  process.env['SANDBRIDGE_TEST_UNPLUG'] === 'each'
-    ? PACKAGES.map((name) => [name])
-    : [[DAY * 2, DAY * 2 + 1].map((number) => PACKAGES[number % PACKAGES.length]!)]
+const IS_EACH = process.env['SANDBRIDGE_TEST_UNPLUG'] === 'each'
+const CHOSEN = IS_EACH
+  ? PACKAGES.map((name) => [name])
+  : [[DAY * 2, DAY * 2 + 1].map((number) => PACKAGES[number % PACKAGES.length]!)]
 
-it.each(CHOSEN)('without %s and what uses it, the others type-check, are built and run a cell', (...chosen) => {
+// A test of a day's own name could not be found again after midnight.
+const TITLE = IS_EACH ? 'without %s' : 'without two packages of the day'
+
+it.each(CHOSEN)(`${TITLE} and what uses them, the others type-check, are built and run a cell`, (...chosen) => {
   const names = [...new Set(chosen.flatMap(withUsers))]
   unplug(names)
   const errors = typeErrors()

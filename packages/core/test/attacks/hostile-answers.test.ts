@@ -76,7 +76,7 @@ describe.each(['pyodide', 'bubblewrap', 'kubernetes'] as const)('%s', { timeout:
   })
 
   it('control: a cell that parses those brackets into objects is lost, or out of memory', async () => {
-    if (name === 'kubernetes') skip('only elsewhere: its pods run the Python of bubblewrap here')
+    if (name === 'kubernetes') skip('only on this machine itself: these pods run the Python of bubblewrap')
     const cells = await start()
     const { status, error } = await cells.run(`import json\nx = json.loads('[' + '[],' * 20_000_000 + '1]')`)
     expect(status === 'died' || error?.name === 'MemoryError').toBe(true)

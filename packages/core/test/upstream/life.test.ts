@@ -26,6 +26,16 @@ it('idle servers are stopped, and started again on the next use', async () => {
   expect(textOf(await upstreams.callTool('good', 'pid', {}))).not.toBe(first)
 })
 
+it('a server is stopped when idle, though whoever started it gave up before it ran', async () => {
+  const upstreams = open([raw('good')], { idleMs: 300 })
+  const abort = new AbortController()
+  const list = upstreams.listTools('good', abort.signal)
+  abort.abort()
+  await expect(list).rejects.toMatchObject({ code: 'CANCELLED' })
+  await until(() => upstreams.of('good').state === 'running')
+  await until(() => upstreams.of('good').state === 'not-started')
+})
+
 it('servers with a call in flight do not count as idle', async () => {
   const upstreams = open([raw('slow', await temporaryFile())], { idleMs: 50 })
   await upstreams.callTool('slow', 'progress', {})

@@ -81,14 +81,20 @@ class PlainSearch implements ToolSearch {
   }
 
   async find(query: Wordings, records: readonly ServerRecord[], { limit = 5, others = [] }: FindOptions) {
-    const words = [query].flat().join(' ').toLowerCase().split(/\W+/).filter(Boolean)
+    const words = [query]
+      .flat()
+      .join(' ')
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter(Boolean)
     const all = [...records.flatMap(({ tools = [] }) => tools.filter(this.#isShown)), ...others]
     const counted = all.map((tool) => {
       const text = `${tool.server} ${tool.name} ${tool.description}`.toLowerCase()
       return { tool, count: words.filter((word) => text.includes(word)).length }
     })
     const best = counted.toSorted((a, b) => b.count - a.count).slice(0, limit)
-    return { tools: best.map(({ tool }) => tool), weak: undefined, reasons: () => [] }
+    const weak = best[0]?.count === 0 ? 'No tool has a word of this query.' : undefined
+    return { tools: best.map(({ tool }) => tool), weak, reasons: () => [] }
   }
 
   async likeTool({ tools = [] }: ServerRecord, wrong: string): Promise<CatalogTool[]> {
@@ -96,7 +102,7 @@ class PlainSearch implements ToolSearch {
       wrong,
       tools.filter(this.#isShown).map(({ alias }) => alias),
     )
-    return tools.filter(({ alias }) => near.includes(alias)).slice(0, 3)
+    return near.flatMap((alias) => tools.find((tool) => tool.alias === alias) ?? []).slice(0, 3)
   }
 
   add(): void {}

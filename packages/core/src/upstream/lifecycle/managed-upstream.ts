@@ -329,6 +329,8 @@ export class ManagedUpstream {
       this.instructions = connection.instructions || undefined
       reports.log('info', 'A server was started', { era: connection.era })
       this.#become({ state: 'running', connection }, { protocolVersion: connection.protocolVersion })
+      // Whoever started it may have given up.
+      this.#touch()
       return connection
     } catch (thrown) {
       const failure = thrown instanceof StartFailedError ? thrown.failure : undefined
