@@ -4,8 +4,9 @@ import type { Server, Socket } from 'node:net'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readOrdinaryText } from '@sandbridge/core/util/files'
+import { listen } from '@sandbridge/core/util/net'
 import { hostScope } from '@sandbridge/core/util/process'
-import { dial, listenTo } from '../connection.ts'
+import { dial } from '../connection.ts'
 import {
   displace,
   holderOf,
@@ -130,4 +131,12 @@ function accepts(socketPath: string): Promise<boolean> {
       resolve(false)
     })
   })
+}
+
+/** @param admit gets each client's socket. @throws what node:fs and node:net throw */
+async function listenTo(server: Server, socketPath: string, admit: (socket: Socket) => void): Promise<void> {
+  let address = socketPath
+  if (process.platform === 'win32') address = (await import('../pipe.ts')).makePipe(server, socketPath, admit)
+  else server.on('connection', admit)
+  await listen(server, { path: address })
 }
