@@ -37,8 +37,8 @@ const QUICK = [
   'bridge',
   'serve/cli/terminal/print',
   'config/settings',
-  'serve/mcp/language-tools',
-  'serve/mcp/listed-languages',
+  'serve/mcp/tool/language-tools',
+  'serve/mcp/tool/listed-languages',
 ].map((name) => `packages/core/src/${name}`)
 
 let copy = ''

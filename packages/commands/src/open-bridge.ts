@@ -7,7 +7,7 @@ import { createLog, SILENT } from '@sandbridge/core/util'
 import { onShutdown } from '@sandbridge/core/util/process'
 import { chooseProvider } from '@sandbridge/core/isolation/detect'
 import { features } from '@sandbridge/core/serve/cli/package.ts'
-import { askInTerminal } from './ask-in-terminal.ts'
+import { askInTerminal } from './terminal/ask-in-terminal.ts'
 import { type OpenTenant, openTenant } from '@sandbridge/core/bridge'
 import { OWN_TERMINAL, reportFailure, type Terminal, visible } from '@sandbridge/core/serve/cli/terminal'
 

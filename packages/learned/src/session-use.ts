@@ -2,7 +2,7 @@
 // with other arguments. Every call passes here, so what it does for most of them is kept cheap.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { CatalogTool } from '@sandbridge/core/calls/catalog'
-import { tokens } from '@sandbridge/search/tokenize.ts'
+import { tokens } from '@sandbridge/search/index/tokenize.ts'
 import { type Arguments, type CallPlace, type Learned, type ToolIdentity } from '@sandbridge/core/parts'
 import { knownMeanings } from '@sandbridge/search/known-meanings.ts'
 import type { Store } from '@sandbridge/core/util/stores'

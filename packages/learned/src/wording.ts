@@ -2,7 +2,7 @@
 // a token. Kept are the stems of common words and of words of the tool that was found, sorted, so that the sentence is
 // lost. Pure.
 import { isSecretName } from '@sandbridge/core/config/secrets'
-import { isStopWord, stem } from '@sandbridge/search/tokenize.ts'
+import { isStopWord, stem } from '@sandbridge/search/index/tokenize.ts'
 
 const MAX_CHARS = 300
 const MAX_WORDS = 8

@@ -3,9 +3,9 @@ import path from 'node:path'
 import { isOnlyOurs } from '@sandbridge/core/util/files'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'
-import { dial } from './connection.ts'
-import { controlLine, type FromRelay, isControl, readControl, type ResidentStatus } from './protocol.ts'
-import { residentHomes, runFolder, socketIn } from './run-folder.ts'
+import { dial } from './reach/connection.ts'
+import { controlLine, type FromRelay, isControl, readControl, type ResidentStatus } from './reach/protocol.ts'
+import { residentHomes, runFolder, socketIn } from './reach/run-folder.ts'
 
 const ANSWER_MS = 2_000
 const MAX_BYTES = 2 ** 22

@@ -1,5 +1,5 @@
 // The resident bridges of this user: whether they answer, are of this version, and what their log says went wrong.
-import type { ResidentStatus } from './protocol.ts'
+import type { ResidentStatus } from './reach/protocol.ts'
 import { findResidents } from './ask-resident.ts'
 import { readOrdinary } from '@sandbridge/core/util/files'
 import { visibleInline } from '@sandbridge/core/util/text'

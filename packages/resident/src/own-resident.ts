@@ -4,7 +4,7 @@ import path from 'node:path'
 import { type ClientContext, processContext, stateFolder } from '@sandbridge/core/config/settings'
 import { readOrdinaryText } from '@sandbridge/core/util/files'
 import { type ResidentKey, residentKey } from './resident-key.ts'
-import { residentPlace, type ResidentPlace } from './run-folder.ts'
+import { residentPlace, type ResidentPlace } from './reach/run-folder.ts'
 import { SAYS_ON_OR_OFF } from './wants-resident.ts'
 
 export async function ownResident(): Promise<{ context: ClientContext; key: ResidentKey; place: ResidentPlace }> {

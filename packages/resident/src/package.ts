@@ -39,7 +39,7 @@ function addCommands(program: Command, terminal: Terminal): void {
     .command('status')
     .description('show the resident bridges of this user, their clients and servers')
     .json()
-    .action(async (options: { json?: boolean }) => (await import('./status.ts')).status(options))
+    .action(async (options: { json?: boolean }) => (await import('./reach/status.ts')).status(options))
 
   program
     .command('start')
@@ -49,5 +49,5 @@ function addCommands(program: Command, terminal: Terminal): void {
   program
     .command('stop')
     .description('end the resident bridges of this user, after the cells that run')
-    .action(async () => (await import('./status.ts')).stop())
+    .action(async () => (await import('./reach/status.ts')).stop())
 }

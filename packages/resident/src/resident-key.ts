@@ -6,7 +6,7 @@ import type { ClientContext } from '@sandbridge/core/config/settings'
 import { findPlaces, hostScope, realpathOr, withUsualFolders } from '@sandbridge/core/util/process'
 import { installation } from '@sandbridge/core/util'
 import { textName } from '@sandbridge/core/util/text'
-import { PROTOCOL } from './protocol.ts'
+import { PROTOCOL } from './reach/protocol.ts'
 
 /** The last two: of what installs the packages of cells. */
 const PREFIXES = ['MCP_BRIDGE_', 'OTEL_', 'PIP_', 'UV_']

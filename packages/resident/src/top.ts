@@ -5,7 +5,7 @@ import { findResidents } from './ask-resident.ts'
 import { count } from '@sandbridge/core/util/text'
 import { VERSION } from '@sandbridge/core/util'
 import type { ResidentNow, Terminal } from '@sandbridge/core/serve/cli/terminal'
-import { noneText } from './status.ts'
+import { noneText } from './reach/status.ts'
 
 export interface TopOptions {
   once?: boolean

@@ -1,5 +1,5 @@
 // This file verifies a resident of Windows: its named pipe, and what another program that opens or takes that pipe
-// learns. The proof itself is tested everywhere, in packages/resident/src/proof.test.ts.
+// learns. The proof itself is tested everywhere, in packages/resident/src/reach/proof.test.ts.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import path from 'node:path'

@@ -1,6 +1,6 @@
 // The meaning of words, as the search knows it.
-import type { ReadTexts, SearchDocument } from './fields.ts'
-import type { Postings } from './postings.ts'
+import type { ReadTexts, SearchDocument } from './index/fields.ts'
+import type { Postings } from './index/postings.ts'
 
 export interface Meanings {
   isKnown: (word: string) => boolean

@@ -1,8 +1,8 @@
 // Expands the words of a query: the words themselves, words of similar meaning, and corrections. Pure.
 import { editDistance } from '@sandbridge/core/util/text'
-import { lettersOf, type Postings } from './postings.ts'
+import { lettersOf, type Postings } from './index/postings.ts'
 import { byCodeUnit } from '@sandbridge/core/util/text'
-import { chunksOf, isStopWord, stem } from './tokenize.ts'
+import { chunksOf, isStopWord, stem } from './index/tokenize.ts'
 import type { Alternative, Neighbours } from './meanings.ts'
 
 /** One word of a query, as its stem, and the ways to say it. */

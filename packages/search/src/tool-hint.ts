@@ -4,7 +4,7 @@ import type { ToolDoc } from '@sandbridge/core/calls/catalog'
 import type { CellError } from '@sandbridge/core/cell'
 import type { SearchPart } from '@sandbridge/core/parts'
 import { withTimeout } from '@sandbridge/core/util/async'
-import { stems } from './tokenize.ts'
+import { stems } from './index/tokenize.ts'
 
 const MAX_TOOLS = 2
 const MAX_LOOKED_AT = 10

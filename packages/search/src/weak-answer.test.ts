@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { SearchDocument } from './fields.ts'
-import { SearchIndex } from './search-index.ts'
+import type { SearchDocument } from './index/fields.ts'
+import { SearchIndex } from './index/search-index.ts'
 import { isSaid, isWeak } from './weak-answer.ts'
 import { readMeanings } from './known-meanings.ts'
 

@@ -2,7 +2,7 @@
 // fits. The floor was found on labelled queries over catalogs with and without the tool they ask for; the benchmark
 // `catalog` measures it. Pure.
 import type { Concept } from './query-concepts.ts'
-import { stems } from './tokenize.ts'
+import { stems } from './index/tokenize.ts'
 import { count } from '@sandbridge/core/util/text'
 
 /** Words of so many tools and queries that sharing one says little: `create`, `get`, `name`. */

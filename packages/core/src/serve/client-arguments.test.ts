@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readArguments } from './client-arguments.ts'
-import { parseRunPythonArguments } from './mcp/run-python-tool.ts'
+import { parseRunPythonArguments } from './mcp/tool/run-python-tool.ts'
 
 const TOOL = {
   name: 'rep',

@@ -1,7 +1,7 @@
 // This file verifies what clients of both eras get from a bridge over HTTP: one tool, and a session of their own.
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RUN_PYTHON_TOOL } from '../../../core/src/serve/mcp/run-python-tool.ts'
+import { RUN_PYTHON_TOOL } from '../../../core/src/serve/mcp/tool/run-python-tool.ts'
 import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { descendants, until } from '@sandbridge/core/test/support/machine/processes.ts'

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { afterAll, expect, it } from 'vitest'
 import { Relay } from './relay.ts'
-import { residentPlace } from '../run-folder.ts'
+import { residentPlace } from '../reach/run-folder.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** Welcomes its client if it is told to, and then does nothing but its `work`, so that it answers no ping. */

@@ -1,10 +1,10 @@
 // A command that the user's resident runs: passes its output to this terminal, and what is typed to it. Loads next to
 // nothing. Where no resident answers, this process runs the command itself.
 import type { Socket } from 'node:net'
-import { dial } from '../connection.ts'
-import { controlLine, type FromRelay, isControl, PROTOCOL, readControl, type TypedCommand } from '../protocol.ts'
+import { dial } from '../reach/connection.ts'
+import { controlLine, type FromRelay, isControl, PROTOCOL, readControl, type TypedCommand } from '../reach/protocol.ts'
 import { isOnlyOurs } from '@sandbridge/core/util/files'
-import { isKeptOut } from '../run-folder.ts'
+import { isKeptOut } from '../reach/run-folder.ts'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'
 import { type EndSignal, SHUTDOWN_LIMIT_MS, SIGNAL_EXIT_CODES } from '@sandbridge/core/util/process'
 import { endWithoutReader } from '@sandbridge/core/util/process/lost-reader.ts'

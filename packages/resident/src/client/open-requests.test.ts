@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { OpenRequests } from './open-requests.ts'
-import { kindOf, messageLine } from '../protocol.ts'
+import { kindOf, messageLine } from '../reach/protocol.ts'
 
 const line = (message: object): Buffer => Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const read = (lines: readonly (Buffer | string)[]): unknown[] => lines.map((one) => JSON.parse(one.toString()))

@@ -10,12 +10,12 @@ import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { isBusy } from './busy.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import { OpenRequests } from './open-requests.ts'
-import { dial } from '../connection.ts'
-import { controlLine, isControl, kindOf, PROTOCOL, readControl } from '../protocol.ts'
+import { dial } from '../reach/connection.ts'
+import { controlLine, isControl, kindOf, PROTOCOL, readControl } from '../reach/protocol.ts'
 import { isOffInFile } from '../own-resident.ts'
 import { PipedInput, tightMemory } from '@sandbridge/core/util/process'
 import type { ResidentKey } from '../resident-key.ts'
-import { displace, holderOf, pidLink, type ResidentPlace } from '../run-folder.ts'
+import { displace, holderOf, pidLink, type ResidentPlace } from '../reach/run-folder.ts'
 
 /** Between pings, and until a resident has welcomed its client. */
 const PING_MS = 5_000

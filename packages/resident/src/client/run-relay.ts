@@ -1,7 +1,7 @@
 // `sandbridge run` where the user has a resident bridge: passes the client's messages to it.
 import { cacheFolder, type ClientContext, processContext } from '@sandbridge/core/config/settings'
 import { Relay, type TakenInput } from './relay.ts'
-import { makeRunFolder } from '../run-folder.ts'
+import { makeRunFolder } from '../reach/run-folder.ts'
 import { endWithoutReader } from '@sandbridge/core/util/process/lost-reader.ts'
 import { SIGNAL_EXIT_CODES } from '@sandbridge/core/util/process'
 import { isOffInFile, ownResident } from '../own-resident.ts'

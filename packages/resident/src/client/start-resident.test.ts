@@ -1,7 +1,7 @@
 import { utimesSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { residentPlace, type ResidentPlace } from '../run-folder.ts'
+import { residentPlace, type ResidentPlace } from '../reach/run-folder.ts'
 import { mayStart } from './start-resident.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 

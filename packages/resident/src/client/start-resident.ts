@@ -7,7 +7,7 @@ import { ownScript } from '@sandbridge/core/util'
 import { mergedEnvironment } from '@sandbridge/core/util/process'
 import { keepLogSmall, removeOldLogs } from '../process/resident-log.ts'
 import { type ResidentKey, usualVariables, withoutLaunchers } from '../resident-key.ts'
-import type { ResidentPlace } from '../run-folder.ts'
+import type { ResidentPlace } from '../reach/run-folder.ts'
 
 /** A start that takes longer may be tried by another relay, too. */
 const STARTING_MS = 3_000

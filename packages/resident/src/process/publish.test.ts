@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { hostScope } from '../../../core/src/util/process/process-id.ts'
 import { removeKilled } from './publish.ts'
-import { ownPlace, residentPlace } from '../run-folder.ts'
+import { ownPlace, residentPlace } from '../reach/run-folder.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 it('folders of residents that were killed are removed, and none of another machine or of others', async () => {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readOrdinaryText } from '@sandbridge/core/util/files'
 import { listen } from '@sandbridge/core/util/net'
 import { hostScope } from '@sandbridge/core/util/process'
-import { dial } from '../connection.ts'
+import { dial } from '../reach/connection.ts'
 import {
   displace,
   holderOf,
@@ -16,7 +16,7 @@ import {
   type ResidentPlace,
   socketIn,
   unpublishedHomes,
-} from '../run-folder.ts'
+} from '../reach/run-folder.ts'
 
 const ATTEMPTS = 50
 /** A link that leads nowhere: it can be made on a full disk, too. Its text says which machine the resident is on. */
@@ -136,7 +136,7 @@ function accepts(socketPath: string): Promise<boolean> {
 /** @param admit gets each client's socket. @throws what node:fs and node:net throw */
 async function listenTo(server: Server, socketPath: string, admit: (socket: Socket) => void): Promise<void> {
   let address = socketPath
-  if (process.platform === 'win32') address = (await import('../pipe.ts')).makePipe(server, socketPath, admit)
+  if (process.platform === 'win32') address = (await import('../reach/pipe.ts')).makePipe(server, socketPath, admit)
   else server.on('connection', admit)
   await listen(server, { path: address })
 }

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { Readable, Writable, type WritableOptions } from 'node:stream'
 import type { ClientContext } from '@sandbridge/core/config/settings'
-import { controlLine, type FromResident, type OutputSize, sizeOf, type TypedCommand } from '../protocol.ts'
+import { controlLine, type FromResident, type OutputSize, sizeOf, type TypedCommand } from '../reach/protocol.ts'
 import { leavesUnread } from './socket-transport.ts'
 import { type EndSignal, SIGNAL_EXIT_CODES } from '@sandbridge/core/util/process'
 import { printer, type Terminal, type TerminalInput, type TerminalOutput } from '@sandbridge/core/serve/cli/terminal'

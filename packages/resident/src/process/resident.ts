@@ -18,11 +18,11 @@ import {
   readControl,
   type ResidentStatus,
   type ServerSharing,
-} from '../protocol.ts'
+} from '../reach/protocol.ts'
 import { publish, removeKilled } from './publish.ts'
 import { endLeftGroups, recordGroups } from './left-groups.ts'
 import type { ResidentKey } from '../resident-key.ts'
-import { displace, holderOf, type ResidentPlace } from '../run-folder.ts'
+import { displace, holderOf, type ResidentPlace } from '../reach/run-folder.ts'
 import { leavesUnread } from './socket-transport.ts'
 
 const MAX_CLIENTS = 64

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import type { ClientContext, Settings } from '@sandbridge/core/config/settings'
-import { commandOf } from '../protocol.ts'
+import { commandOf } from '../reach/protocol.ts'
 import type { ServedClient } from './resident.ts'
 import { createLog, SILENT } from '@sandbridge/core/util'
 import { visible } from '@sandbridge/core/serve/cli/terminal'

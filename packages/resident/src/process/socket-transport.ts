@@ -7,7 +7,7 @@ import { Deliveries } from '@sandbridge/core/serve/mcp'
 import { toClientMessage } from '@sandbridge/core/serve'
 import { DroppedError, OpenRequests } from '@sandbridge/core/upstream/reading'
 import { tryParseExact } from '@sandbridge/core/util/json'
-import { messageLine } from '../protocol.ts'
+import { messageLine } from '../reach/protocol.ts'
 
 /** Beyond this, the relay is lost or its client stopped reading for good. */
 const MAX_UNREAD_BYTES = 256 * 2 ** 20

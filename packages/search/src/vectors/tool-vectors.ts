@@ -1,6 +1,6 @@
 // Vectors for the meaning of tools and queries, from the vectors of their words. Pure.
-import { type Chunk, chunksOf } from '../tokenize.ts'
-import { type ReadTexts, type SearchDocument } from '../fields.ts'
+import { type Chunk, chunksOf } from '../index/tokenize.ts'
+import { type ReadTexts, type SearchDocument } from '../index/fields.ts'
 import type { DocumentMeanings } from '../meanings.ts'
 import { normalize, VectorTable } from './vector-table.ts'
 import type { WordVectors } from './word-vectors.ts'

@@ -1,6 +1,6 @@
 // Finds words of the catalog that mean nearly the same as a word of a query, by their vectors. Pure.
 import type { Alternative, Neighbours } from '../meanings.ts'
-import type { Postings } from '../postings.ts'
+import type { Postings } from '../index/postings.ts'
 import { byCodeUnit } from '@sandbridge/core/util/text'
 import type { WordVectors } from './word-vectors.ts'
 

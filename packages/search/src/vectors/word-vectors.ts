@@ -1,5 +1,5 @@
 // The meaning of single words: one short precomputed vector per word (see NOTICE). Pure.
-import { stem } from '../tokenize.ts'
+import { stem } from '../index/tokenize.ts'
 
 /** A list of words, most frequent first, and a vector for each. */
 export interface WordVectorData {

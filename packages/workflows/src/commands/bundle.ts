@@ -6,7 +6,7 @@ import { readFailure } from '@sandbridge/core/util/files'
 import { count } from '@sandbridge/core/util/text'
 import { Bundle, chooseContents, writeBundle } from '../share/bundle.ts'
 import { print, visibleInline } from '@sandbridge/core/serve/cli/terminal'
-import { confirm } from '@sandbridge/commands/confirm.ts'
+import { confirm } from '@sandbridge/commands/terminal/confirm.ts'
 import { withBridge } from '@sandbridge/commands/open-bridge.ts'
 import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 

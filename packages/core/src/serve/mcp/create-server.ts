@@ -22,18 +22,18 @@ import { shortName } from '../../util/text/server-words.ts'
 import { VERSION } from '../../util/package-root.ts'
 import { maskerFor, OUTPUT_TEMPLATE, readOutputResource } from './output-resources.ts'
 import { apps, SHOW_APP, showsApps } from './apps-part.ts'
-import { type ClientQuirks, quirksOf } from './client-quirks.ts'
-import { ofResponse } from './deliveries.ts'
+import { type ClientQuirks, quirksOf } from './client/client-quirks.ts'
+import { ofResponse } from './client/deliveries.ts'
 import { runRequest } from './observed-run.ts'
 import type { Offer } from './offer.ts'
 import { abilitiesOf, isRunState, type OpenRun, type RunEvent } from './runs/open-run.ts'
 import { knowsTasks, type LateAnswer, type ServedTasks, serveTasks, taskEra, tasks } from './runs/tasks-part.ts'
 import { OpenRuns } from './runs/open-runs.ts'
-import { rehearse } from './rehearse.ts'
-import { sendQuestion } from './send-question.ts'
-import { failureResult, limitsOf, runOffered, runPython, type ServerParts, toolOf } from './run-python.ts'
+import { rehearse } from './tool/rehearse.ts'
+import { sendQuestion } from './client/send-question.ts'
+import { failureResult, limitsOf, runOffered, runPython, type ServerParts, toolOf } from './tool/run-python.ts'
 import { PlainServer } from './plain-server.ts'
-import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, serverInstructions } from './run-python-tool.ts'
+import { marked, RUN_PYTHON_TOOL, RUN_PYTHON_TOOL_WITH_SESSION, serverInstructions } from './tool/run-python-tool.ts'
 
 const CAPABILITIES_RESOURCE = {
   uri: 'resource://mcp-server-code-execution-mode/capabilities',
@@ -118,7 +118,7 @@ export function createServer(parts: ServerParts): Server {
     const capabilities = capabilitiesOf(context)
     setImmediate(() => void warmUp(capabilities))
     const others =
-      languages.length > 0 ? (await import('./language-tools.ts')).languageTools(parts.settings, byHandle) : []
+      languages.length > 0 ? (await import('./tool/language-tools.ts')).languageTools(parts.settings, byHandle) : []
     const code = instead ? [] : [byHandle ? RUN_PYTHON_TOOL_WITH_SESSION : RUN_PYTHON_TOOL, ...others]
     const own = code.map((tool) => marked(tool, parts.settings))
     const callable =

@@ -6,7 +6,7 @@ import { createLineSplitter } from '../../util/bytes/line-splitter.ts'
 import { OpenRequests } from '../../upstream/reading/open-requests.ts'
 import { PipedInput } from '../../util/process/piped-input.ts'
 import { DroppedError } from '../../upstream/reading/words.ts'
-import { Deliveries } from './deliveries.ts'
+import { Deliveries } from './client/deliveries.ts'
 import { ClientLines, MAX_LINE_BYTES } from '../client-lines.ts'
 import { lineOf, type Refusal, toClientMessage } from '../client-message.ts'
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { catalogTools } from '../model/catalog-tool.ts'
 import { toolDoc } from '../arguments/tool-doc.ts'
-import { searchDocument } from '../../../../../search/src/search-document.ts'
+import { searchDocument } from '../../../../../search/src/index/search-document.ts'
 import { isTooComplex, readingOf } from './json-schema.ts'
 
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))

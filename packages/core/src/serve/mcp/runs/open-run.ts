@@ -6,9 +6,9 @@ import { BridgeError } from '../../../errors.ts'
 import type { Ability, Asker, Question } from '../../../calls/questions/questions.ts'
 import type { TimeLimit } from '../../../cell/time-limit.ts'
 import { showsApps } from '../apps-part.ts'
-import { ClientLog } from '../client-log.ts'
+import { ClientLog } from '../client/client-log.ts'
 import type { RunRequest } from '../observed-run.ts'
-import { ProgressReporter } from '../progress.ts'
+import { ProgressReporter } from '../client/progress.ts'
 
 /** Sends a question to an older client; the signal withdraws it. */
 export type SendQuestion = (question: Question, signal: AbortSignal) => Promise<Record<string, unknown>>

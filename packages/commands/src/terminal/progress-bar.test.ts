@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ProgressFrame } from '../../core/src/cell/protocol/frames.ts'
+import type { ProgressFrame } from '../../../core/src/cell/protocol/frames.ts'
 import { ProgressBar } from './progress-bar.ts'
 
 function open(isTTY: boolean, TERM = 'xterm') {

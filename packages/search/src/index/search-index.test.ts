@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { SearchDocument } from './fields.ts'
 import { SearchIndex } from './search-index.ts'
 import { stem, words } from './tokenize.ts'
-import { readMeanings } from './known-meanings.ts'
-import type { Meanings } from './meanings.ts'
+import { readMeanings } from '../known-meanings.ts'
+import type { Meanings } from '../meanings.ts'
 
 function document(server: string, name: string, summary = '', more: Partial<SearchDocument> = {}): SearchDocument {
   return {

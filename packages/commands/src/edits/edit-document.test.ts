@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ConfigFormat } from '../../core/src/config/formats/config-document.ts'
+import type { ConfigFormat } from '../../../core/src/config/formats/config-document.ts'
 import { editDocument } from './edit-document.ts'
 
 const VALUE = { command: 'npx', args: ['-y', 'x'] }

@@ -1,25 +1,25 @@
 // Runs the cell of a `tools/call`. Every outcome, also a failure, is a tool result.
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import type { UpstreamNames } from '../../bridge/tenants/kept-upstream-names.ts'
-import type { RunCellRequest } from '../../bridge/cells/cell.ts'
-import { TimeLimit } from '../../cell/time-limit.ts'
-import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
-import { BridgeError } from '../../errors.ts'
-import { RunLog } from '../../observe/events/run-log.ts'
-import { textsIn } from '../../util/json/json.ts'
-import type { Log } from '../../util/log.ts'
-import { noticeLine } from '../../cell/render/notice.ts'
-import type { RenderOptions } from '../../cell/render/render-result.ts'
-import type { Session } from '../../cell/session/session.ts'
-import { apps } from './apps-part.ts'
-import type { ClientQuirks } from './client-quirks.ts'
-import type { Deliveries } from './deliveries.ts'
-import { observedRun, type RunRequest } from './observed-run.ts'
-import type { MakeOffer, OfferedCall, OfferedCell } from './offer.ts'
-import type { OpenRun } from './runs/open-run.ts'
-import type { OpenRuns } from './runs/open-runs.ts'
+import type { UpstreamNames } from '../../../bridge/tenants/kept-upstream-names.ts'
+import type { RunCellRequest } from '../../../bridge/cells/cell.ts'
+import { TimeLimit } from '../../../cell/time-limit.ts'
+import type { OtherLanguage, Settings } from '../../../config/settings/settings.ts'
+import { BridgeError } from '../../../errors.ts'
+import { RunLog } from '../../../observe/events/run-log.ts'
+import { textsIn } from '../../../util/json/json.ts'
+import type { Log } from '../../../util/log.ts'
+import { noticeLine } from '../../../cell/render/notice.ts'
+import type { RenderOptions } from '../../../cell/render/render-result.ts'
+import type { Session } from '../../../cell/session/session.ts'
+import { apps } from '../apps-part.ts'
+import type { ClientQuirks } from '../client/client-quirks.ts'
+import type { Deliveries } from '../client/deliveries.ts'
+import { observedRun, type RunRequest } from '../observed-run.ts'
+import type { MakeOffer, OfferedCall, OfferedCell } from '../offer.ts'
+import type { OpenRun } from '../runs/open-run.ts'
+import type { OpenRuns } from '../runs/open-runs.ts'
 import { parseRunPythonArguments } from './run-python-tool.ts'
-import type { Conversation, NewHandle } from './sessions.ts'
+import type { Conversation, NewHandle } from '../sessions.ts'
 
 export interface ServerParts {
   settings: Settings
@@ -217,9 +217,9 @@ export async function failureResult(
   return { ...renderFailure(error, { ...limitsOf(parts, quirks), ...(more !== undefined && { more }) }) }
 }
 
-let loading: Promise<typeof import('../../cell/render/render-result.ts')> | undefined
+let loading: Promise<typeof import('../../../cell/render/render-result.ts')> | undefined
 
 /** Loaded at the first result: a client gets its list of tools before that. */
 function rendering() {
-  return (loading ??= import('../../cell/render/render-result.ts'))
+  return (loading ??= import('../../../cell/render/render-result.ts'))
 }

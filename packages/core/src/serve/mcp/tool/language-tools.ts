@@ -1,7 +1,7 @@
 // The tools for other languages than Python, loaded only if set. Their arguments are run_python's.
-import type { OtherLanguage, Settings } from '../../config/settings/settings.ts'
+import type { OtherLanguage, Settings } from '../../../config/settings/settings.ts'
 import { RUN_PYTHON_TOOL } from './run-python-tool.ts'
-import { findPrograms } from '../../util/process/find-program.ts'
+import { findPrograms } from '../../../util/process/find-program.ts'
 
 const DESCRIPTIONS: Record<OtherLanguage, string> = {
   bash:

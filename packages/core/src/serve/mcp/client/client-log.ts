@@ -1,8 +1,8 @@
 // Sends a run's log lines to its own client: by logging/setLevel in the older era, with each request in the modern one
 // (MCP 2025-11-25 and 2026-07-28, Logging). Without a level it sends nothing.
 import { LOG_LEVEL_META_KEY, type LoggingLevel, type ServerContext } from '@modelcontextprotocol/server'
-import type { OnLine } from '../../observe/events/run-log.ts'
-import { shownText } from '../../util/text/terminal-text.ts'
+import type { OnLine } from '../../../observe/events/run-log.ts'
+import { shownText } from '../../../util/text/terminal-text.ts'
 
 const LEVELS = 'debug info notice warning error critical alert emergency'.split(' ')
 const MAX_CHARS = 2_000

@@ -1,10 +1,10 @@
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { expect, it, vi } from 'vitest'
-import { readSettings } from '../../config/settings/settings.ts'
-import { BridgeError } from '../../errors.ts'
-import { SILENT } from '../../util/log.ts'
-import { createServer } from './create-server.ts'
+import { readSettings } from '../../../config/settings/settings.ts'
+import { BridgeError } from '../../../errors.ts'
+import { SILENT } from '../../../util/log.ts'
+import { createServer } from '../create-server.ts'
 import { Deliveries } from './deliveries.ts'
 
 function open() {

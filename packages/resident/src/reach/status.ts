@@ -1,9 +1,9 @@
 // `sandbridge status` and `sandbridge stop`: the resident bridges of this user.
 import { processContext, readSettings } from '@sandbridge/core/config/settings'
-import { askResident, findResidents } from './ask-resident.ts'
+import { askResident, findResidents } from '../ask-resident.ts'
 import { ago, count, visibleInline } from '@sandbridge/core/util/text'
-import { isOffInFile } from './own-resident.ts'
-import { whyNoResident } from './wants-resident.ts'
+import { isOffInFile } from '../own-resident.ts'
+import { whyNoResident } from '../wants-resident.ts'
 import { print, printEmpty, printJson } from '@sandbridge/core/serve/cli/terminal'
 
 /** That no resident runs here, and whether a client starts one. */

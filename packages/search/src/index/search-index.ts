@@ -2,12 +2,12 @@
 // the query is a concept with alternatives. The result does not depend on the order of documents. Pure.
 import type { Reason } from '@sandbridge/core/calls/catalog'
 import { readTexts, type SearchDocument } from './fields.ts'
-import type { DocumentMeanings, Meanings } from './meanings.ts'
+import type { DocumentMeanings, Meanings } from '../meanings.ts'
 import { Postings } from './postings.ts'
 import { foldName } from '@sandbridge/core/util/text'
-import { QueryReader, type Concept } from './query-concepts.ts'
+import { QueryReader, type Concept } from '../query-concepts.ts'
 import { type Frequencies, Ranked, type RankedDocument, type Scores } from './ranked.ts'
-import { GUESSED, weightInFit } from './weak-answer.ts'
+import { GUESSED, weightInFit } from '../weak-answer.ts'
 
 const SATURATION = 2
 /** How much similarity in meaning adds to the score of the words, which is at most 1. */

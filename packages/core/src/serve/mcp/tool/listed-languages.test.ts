@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import * as findProgram from '../../util/process/find-program.ts'
+import * as findProgram from '../../../util/process/find-program.ts'
 import { listedLanguages } from './language-tools.ts'
 
 it.each([

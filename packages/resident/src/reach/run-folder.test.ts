@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
-import { isInProfile } from '../../core/src/util/files/private-folder.ts'
+import { isInProfile } from '../../../core/src/util/files/private-folder.ts'
 import { isKeptOut } from './run-folder.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 

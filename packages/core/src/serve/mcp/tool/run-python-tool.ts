@@ -1,9 +1,9 @@
 // The run_python tool: its definition, byte for byte the same in every configuration, and its arguments. For standalone
 // requests (MCP 2026-07-28 over HTTP), one more argument names the session. Every conversation pays for it. Pure.
-import type { Settings } from '../../config/settings/settings.ts'
-import { BridgeError } from '../../errors.ts'
-import { secondsOf } from '../../util/duration.ts'
-import { readArguments } from '../client-arguments.ts'
+import type { Settings } from '../../../config/settings/settings.ts'
+import { BridgeError } from '../../../errors.ts'
+import { secondsOf } from '../../../util/duration.ts'
+import { readArguments } from '../../client-arguments.ts'
 
 export const RUN_PYTHON_TOOL = {
   name: 'run_python',

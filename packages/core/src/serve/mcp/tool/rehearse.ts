@@ -1,7 +1,7 @@
 // One call without a client, between the list of tools and the first cell. Node prepares each function when it first
 // runs, and the schemas' code is made then: a quarter of what a first cell takes.
 import { InMemoryTransport, LATEST_PROTOCOL_VERSION, type Server } from '@modelcontextprotocol/server'
-import { BridgeError } from '../../errors.ts'
+import { BridgeError } from '../../../errors.ts'
 import { RUN_PYTHON_TOOL } from './run-python-tool.ts'
 import type { ServerParts } from './run-python.ts'
 

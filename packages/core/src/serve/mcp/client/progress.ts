@@ -1,10 +1,10 @@
 // Reports a cell's progress to a client that asked for it: at most a few notifications a second, and one every 12 s
 // when nothing happens: many clients cancel after 60 s without a message. (MCP 2025-11-25, Progress)
 import type { ServerContext } from '@modelcontextprotocol/server'
-import { describeUpstreamProgress, type UpstreamProgress } from '../../cell/tool-calls.ts'
-import type { CellListeners } from '../../cell/session/cell-run.ts'
-import { shortNumber } from '../../util/text/count.ts'
-import { fromOthers } from '../../cell/render/notice.ts'
+import { describeUpstreamProgress, type UpstreamProgress } from '../../../cell/tool-calls.ts'
+import type { CellListeners } from '../../../cell/session/cell-run.ts'
+import { shortNumber } from '../../../util/text/count.ts'
+import { fromOthers } from '../../../cell/render/notice.ts'
 
 const INTERVAL_MS = 100
 const HEARTBEAT_MS = 12_000

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest'
-import { openObserved } from '../../../test/support/bridges/observed-bridge.ts'
-import { ranFunctions } from '../../../test/support/sandboxes/ran-functions.ts'
-import { createLog } from '../../util/log.ts'
-import { createServer } from './create-server.ts'
+import { openObserved } from '../../../../test/support/bridges/observed-bridge.ts'
+import { ranFunctions } from '../../../../test/support/sandboxes/ran-functions.ts'
+import { createLog } from '../../../util/log.ts'
+import { createServer } from '../create-server.ts'
 import { rehearse } from './rehearse.ts'
 
 it('before the first cell, one call runs the functions of a call, and is no run', async () => {

@@ -1,6 +1,6 @@
 // The best documents for one query, from the scores that the index gave them. Pure.
 import { byCodeUnit } from '@sandbridge/core/util/text'
-import { fitOf, type Judged } from './weak-answer.ts'
+import { fitOf, type Judged } from '../weak-answer.ts'
 
 export interface Hit<T> extends Judged {
   item: T

@@ -2,8 +2,8 @@
 // would let a withdrawn question hold the call's result.
 import { randomUUID } from 'node:crypto'
 import type { Server, ServerContext } from '@modelcontextprotocol/server'
-import type { SendQuestion } from './runs/open-run.ts'
-import { ANSWER_MS } from './runs/open-runs.ts'
+import type { SendQuestion } from '../runs/open-run.ts'
+import { ANSWER_MS } from '../runs/open-runs.ts'
 
 /** Returns undefined for a client of a later revision, which gets its questions with the call's response. */
 export function sendQuestion(server: Server, { mcpReq }: ServerContext): SendQuestion | undefined {

@@ -3,10 +3,10 @@
 import { devNull } from 'node:os'
 import type { Server } from '@modelcontextprotocol/server'
 import { expect, it } from 'vitest'
-import { fixtureServer } from '../../../test/support/bridges/bridge-process.ts'
-import { openObserved } from '../../../test/support/bridges/observed-bridge.ts'
-import { OpenRun } from './runs/open-run.ts'
-import { OpenRuns } from './runs/open-runs.ts'
+import { fixtureServer } from '../../../../test/support/bridges/bridge-process.ts'
+import { openObserved } from '../../../../test/support/bridges/observed-bridge.ts'
+import { OpenRun } from '../runs/open-run.ts'
+import { OpenRuns } from '../runs/open-runs.ts'
 
 const hub = { ...fixtureServer('ruled.mjs', devNull), permissions: { ask: ['create_issue'] } }
 
