@@ -10,7 +10,7 @@ it('the image of the bridge has each file of a package that the published bridge
   const { files } = JSON.parse(read('package.json')) as { files: string[] }
   const needed = files.filter((file) => /^!?packages\//.test(file) && !LEFT_OUT.test(file) && !file.endsWith('cli.cjs'))
   const copied = [...read('packages/containers/images/Containerfile.bridge').matchAll(/^COPY (packages\/\S+) /gm)]
-  expect(copied.map(([, file]) => file).toSorted()).toEqual(needed.toSorted())
+  expect(new Set(copied.map(([, file]) => file))).toEqual(new Set(needed))
   const sent = read('.dockerignore').split('\n')
   expect(needed.filter((file) => !sent.includes(`!${file}`))).toEqual([])
 })
