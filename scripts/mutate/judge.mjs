@@ -11,8 +11,9 @@ const GROUPS = [
   { files: Infinity, minutes: 60 },
 ]
 
-/** Files that pass in the unchanged copy. Another may have failed for a reason of its own. */
+/** Files that pass in the unchanged copy, and those that fail there too, for a reason of their own: not asked again. */
 const passing = new Set()
+const failing = new Set()
 
 /**
  * @param tests the test files to ask, in this order
@@ -22,23 +23,30 @@ const passing = new Set()
 export async function judge(tests, filter, copy, change) {
   let asked = 0
   for (const { files, minutes } of GROUPS) {
-    const group = tests.slice(asked, asked + files)
-    asked += files
-    if (group.length === 0) return undefined
-    change.mutate()
-    let caught
-    try {
-      caught = await firstFailure(copy, group, filter, minutes)
-    } finally {
-      change.restore()
-    }
-    if (caught?.endsWith('.test.ts') && !passing.has(caught)) {
-      if ((await firstFailure(copy, [caught], filter, minutes)) !== undefined) continue
-      passing.add(caught)
-    }
+    const caught = await firstToFail(tests.slice(asked, asked + files), filter, copy, change, minutes)
     if (caught) return caught
+    asked += files
   }
   return undefined
+}
+
+async function firstToFail(tests, filter, copy, change, minutes) {
+  const group = tests.filter((test) => !failing.has(test))
+  if (group.length === 0) return undefined
+  change.mutate()
+  let caught
+  try {
+    caught = await firstFailure(copy, group, filter, minutes)
+  } finally {
+    change.restore()
+  }
+  if (!caught?.endsWith('.test.ts') || passing.has(caught)) return caught
+  if ((await firstFailure(copy, [caught], filter, minutes)) === undefined) {
+    passing.add(caught)
+    return caught
+  }
+  failing.add(caught)
+  return firstToFail(group, filter, copy, change, minutes)
 }
 
 /** The first test file that fails, or why none can be named. */
