@@ -19,7 +19,7 @@ it('a tool with the name of another attribute of its server in Python has a numb
 })
 
 it('those names are the attributes that a server has in Python', () => {
-  const source = readFileSync('packages/core/python/sandbridge_kernel/api/servers.py', 'utf8')
+  const source = readFileSync(new URL('../../../../python/sandbridge_kernel/api/servers.py', import.meta.url), 'utf8')
   const body = /^class ServerProxy:$(.*?)^class /ms.exec(source)![1]!
   const slots = /__slots__ = \((.*?)\)/.exec(body)![1]!
   const methods = [...body.matchAll(/^ {4}def (_?[a-z]\w*)/gm)].map(([, name]) => name!)
