@@ -1,5 +1,5 @@
 // What the judged mutations say of the two tiers.
-/** In the order in which they are asked. */
+/** In the order in which they are asked. What runs behind relays is asked in neither, unless it has the tag. */
 export const TIERS = [
   { name: 'first tier', filter: '--tags-filter=!whole' },
   { name: 'left out', filter: '--tags-filter=whole' },

@@ -36,7 +36,7 @@ export { type CostsOptions, dailyCosts, record, type RecordOptions } from './obs
 export { telemetry, type TelemetryOptions } from './observe/observers-part.ts'
 export { http, type HttpFlags, type NamedTokens } from './serve/serve-part.ts'
 export { APP_TYPE, apps, SHOW_APP } from './serve/mcp/apps-part.ts'
-export { knowsTasks, tasks } from './serve/mcp/runs/tasks-part.ts'
+export { knowsTasks, tasks, TASKS_EXTENSION } from './serve/mcp/runs/tasks-part.ts'
 export type { CapabilitiesOf, ServedTasks, Tasks, TaskWaits } from './serve/mcp/runs/tasks-part.ts'
 export { page, pageOnDemand } from './serve/serve-part.ts'
 export { installs } from './upstream/installs-part.ts'

@@ -40,7 +40,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     const { settings, catalog, discovered } = bridge
     const snapshot = await checkSnapshot(settings)
     // The user may have fixed what kept one from starting.
-    const natives = nativesPart.isHere ? await nativesPart.for('doctor') : undefined
+    const natives = await nativesPart.ifHere()
     natives?.forgetFailures(settings)
     const checkingServers = options.deep ? checkServers(bridge) : Promise.resolve([])
     // Run in parallel: most of the time is spent waiting for engines, sandboxes and servers.

@@ -1,6 +1,13 @@
 // What the core uses of tasks: those of a client in both forms, of MCP 2026-07-28 and of 2025-11-25.
 import { type CallToolResult, MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server'
-import { type CapabilitiesOf, knowsTasks, type ServedTasks, type Tasks, type TaskWaits } from '@sandbridge/core/parts'
+import {
+  type CapabilitiesOf,
+  knowsTasks,
+  type ServedTasks,
+  type Tasks,
+  TASKS_EXTENSION,
+  type TaskWaits,
+} from '@sandbridge/core/parts'
 import { olderTasks } from './older-tasks.ts'
 import { TaskRuns } from './task-runs.ts'
 
@@ -23,8 +30,8 @@ function modernTasks(runs: TaskRuns, capabilitiesOf: CapabilitiesOf): ServedTask
   return {
     answer(method, taskId, context) {
       if (!knowsTasks(capabilitiesOf(context))) {
-        const extensions = { 'io.modelcontextprotocol/tasks': {} }
-        throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions } })
+        const requiredCapabilities = { extensions: { [TASKS_EXTENSION]: {} } }
+        throw new MissingRequiredClientCapabilityError({ requiredCapabilities })
       }
       if (method === 'tasks/get') return runs.get(taskId)
       if (method === 'tasks/cancel') runs.cancel(taskId)

@@ -84,13 +84,13 @@ export const CHANGED = 'its code, or that of a saved tool that it uses, has chan
 
 /** The flows of recorded calls, found even if nothing followed flows during the run; none in a build without them. */
 export async function flowsOfRecord({ cells, calls }: RecordedCode, origins: KeptOrigins): Promise<DeclaredFlow[]> {
-  if (!part.isHere) return []
-  const { SessionFlow } = await part.for('`sandbridge save`')
-  const flow = new SessionFlow({ isTrusted: () => false, identityOf: () => undefined }, origins)
+  const flows = await part.ifHere()
+  if (!flows) return []
+  const flow = new flows.SessionFlow({ isTrusted: () => false, identityOf: () => undefined }, origins)
   for (const code of cells) flow.wrote(code)
   return calls.flatMap((call) => {
-    const flows = flowsOf(call, flow)
+    const declared = flowsOf(call, flow)
     flow.returned({ server: call.server, name: call.tool }, call.result)
-    return flows
+    return declared
   })
 }

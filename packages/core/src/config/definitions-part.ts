@@ -6,8 +6,12 @@ import type { DiscoveredServers } from './entries/server-definition.ts'
 export const formerNames = new Part<FormerNamesPart>('former names of servers')
 
 interface FormerNamesPart {
+  FormerNames: new (stateDir: string) => FormerNames
+}
+
+export interface FormerNames {
   /** The servers with the names that their entries had before. Never rejects. */
-  FormerNames: new (stateDir: string) => { added(discovered: DiscoveredServers): Promise<DiscoveredServers> }
+  added(discovered: DiscoveredServers): Promise<DiscoveredServers>
 }
 
 export const profiles = new Part<ProfilesPart>('profiles')

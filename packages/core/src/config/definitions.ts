@@ -2,7 +2,7 @@
 import path from 'node:path'
 import type { ClientContext } from './settings/client-context.ts'
 import { nodeFileSystem } from './config-file.ts'
-import { formerNames, profiles } from './definitions-part.ts'
+import { type FormerNames, formerNames, profiles } from './definitions-part.ts'
 import { discoverServers } from './discover.ts'
 import { SETTINGS_FILE } from './readers/own-places.ts'
 import { PlacesSeen } from './places-seen.ts'
@@ -16,7 +16,7 @@ export class Definitions {
   readonly #settings: Settings
   readonly #context: ClientContext
   readonly #ownPort: number | undefined
-  #formerNames: { added(discovered: DiscoveredServers): Promise<DiscoveredServers> } | undefined
+  #formerNames: FormerNames | undefined
   #seen = new PlacesSeen()
   #reading: Promise<DiscoveredServers> | undefined
   #last: DiscoveredServers | undefined
@@ -58,10 +58,8 @@ export class Definitions {
       fileSystem: seen.noting(nodeFileSystem),
       ...(this.#ownPort !== undefined && { ownPort: this.#ownPort }),
     })
-    if (formerNames.isHere) {
-      const { FormerNames } = await formerNames.for('A rule')
-      this.#formerNames ??= new FormerNames(stateDir)
-    }
+    const part = await formerNames.ifHere()
+    if (part) this.#formerNames ??= new part.FormerNames(stateDir)
     const discovered = (await this.#formerNames?.added(found)) ?? found
     if (profile === undefined) return discovered
     const { inProfile } = await profiles.for('MCP_BRIDGE_PROFILE')

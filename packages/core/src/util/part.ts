@@ -23,6 +23,11 @@ export class Part<T> {
     return this.#load !== undefined
   }
 
+  /** The same where the core does without it. */
+  async ifHere(): Promise<T | undefined> {
+    return this.isHere ? this.#load!() : undefined
+  }
+
   /**
    * Loads it at its first use.
    * @param asker the setting or command that needs it

@@ -1,9 +1,8 @@
 // What one user's cells have saved: artifacts and tools. The core and other packages use them through this.
 import path from 'node:path'
-import type { Saved, SavedOptions, UserState } from '@sandbridge/core/parts'
-import type { SessionFlow } from '@sandbridge/core/parts'
-import { oneLine } from '@sandbridge/core/util/text'
-import { firstOf } from '@sandbridge/core/util/text'
+import type { ReadMasker, Saved, SavedOptions, SessionFlow, UserState } from '@sandbridge/core/parts'
+import type { ShownResult } from '@sandbridge/core/cell/render'
+import { firstOf, oneLine } from '@sandbridge/core/util/text'
 import { listArtifacts, readArtifact } from './artifact-resources.ts'
 import { ArtifactStore } from './artifact-store.ts'
 import { checkSavedTool, findProblems } from './check-saved-tool.ts'
@@ -61,15 +60,15 @@ export class SavedThings implements Saved {
     ]
   }
 
-  linkImages(...[result]: Parameters<Saved['linkImages']>) {
+  linkImages(result: ShownResult) {
     return linkImages(result, this.artifacts)
   }
 
-  listResources(...[masker]: Parameters<Saved['listResources']>) {
+  listResources(masker: ReadMasker | undefined) {
     return listArtifacts(this.artifacts, masker)
   }
 
-  readResource(...[uri, masker]: Parameters<Saved['readResource']>) {
+  readResource(uri: string, masker: ReadMasker | undefined) {
     return readArtifact(this.artifacts, uri, masker)
   }
 }

@@ -14,10 +14,9 @@ export async function finishResult(
 ): Promise<ShownResult> {
   const names = scope.servers.map((server) => server.name)
   const { catalog } = set.connected
+  const ranking = ran.error && names.length > 0 ? await search.ifHere() : undefined
   const hinted =
-    ran.error && names.length > 0 && search.isHere
-      ? await (await search.for('A search')).withToolHint(ran.error, (...asked) => catalog.search(...asked), names)
-      : ran.error
+    ran.error && ((await ranking?.withToolHint(ran.error, (...asked) => catalog.search(...asked), names)) ?? ran.error)
   // A call that names its servers needs no others.
   const untrusted = servers ? [] : set.configured.discovered.untrusted
   const error = hinted && withTrustHint(hinted, untrusted, forPerson)

@@ -89,7 +89,7 @@ export class Catalog {
       void record.tools
       await nextTurn()
     }
-    if (search.isHere) await (await search.for('A search')).readAhead()
+    await (await search.ifHere())?.readAhead()
   }
 
   /** Lists servers that were never listed, in the background, so that the first search finds their tools. */

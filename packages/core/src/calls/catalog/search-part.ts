@@ -70,7 +70,7 @@ export interface ToolSearch {
 }
 
 export async function createSearch(records: Records, isShown: (tool: CatalogTool) => boolean): Promise<ToolSearch> {
-  return search.isHere ? (await search.for('A search')).createSearch(records, isShown) : new PlainSearch(isShown)
+  return (await search.ifHere())?.createSearch(records, isShown) ?? new PlainSearch(isShown)
 }
 
 class PlainSearch implements ToolSearch {

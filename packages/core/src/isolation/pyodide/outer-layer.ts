@@ -38,8 +38,7 @@ export async function findOuterLayer(
 }
 
 async function bubblewrapLayers(node: string, bundle: string) {
-  if (!outerWall.isHere) return 'bubblewrap is not in this build'
-  return (await outerWall.for('The embedded sandbox')).bubblewrapLayers(node, bundle)
+  return (await outerWall.ifHere())?.bubblewrapLayers(node, bundle) ?? 'bubblewrap is not in this build'
 }
 
 /** Runs Node once inside the layer, and has it look into the bundle. @throws Error why that failed */

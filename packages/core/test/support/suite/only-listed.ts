@@ -29,7 +29,7 @@ const OTHER_PLATFORM = /^only on /
 export const WHOLE = 'whole'
 
 /** Whether this run is the first tier. It also leaves out tests behind relays, which it runs without them. */
-export const IS_FIRST_TIER = process.argv.some((word) => word.startsWith('--tags-filter'))
+export const IS_FIRST_TIER = new RegExp(`--tags-filter[= ]!${WHOLE}\\b`).test(process.argv.join(' '))
 
 const report = process.env['SANDBRIDGE_TEST_ONLY'] || undefined
 

@@ -3,14 +3,22 @@
 import { writeFileSync } from 'node:fs'
 import { inspect } from 'node:util'
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
-import { isOfCluster, keyOf, LEFT_OUT, ONLY, type RunReport, type SkippedTest, WHOLE } from './only-listed.ts'
+import {
+  IS_FIRST_TIER,
+  isOfCluster,
+  keyOf,
+  LEFT_OUT,
+  ONLY,
+  type RunReport,
+  type SkippedTest,
+  WHOLE,
+} from './only-listed.ts'
 
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 export default class TallyReporter implements Reporter {
   /** Of a run with `-t`, tests of another name are not reported. */
   #isFiltered = false
-  #isFirstTier = false
   /** The tests that this run was asked for, without those of projects that are not in it. */
   #only: SkippedTest[] | undefined
 
@@ -19,7 +27,6 @@ export default class TallyReporter implements Reporter {
     const [hasCluster, hasOthers] = [has(true), has(false)]
     this.#only = ONLY?.filter(({ file }) => (isOfCluster(file) ? hasCluster : hasOthers))
     this.#isFiltered = ONLY === undefined && vitest.config.testNamePattern !== undefined
-    this.#isFirstTier = vitest.config.tagsFilter !== undefined
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
@@ -44,7 +51,7 @@ export default class TallyReporter implements Reporter {
         ),
       ],
       skipped: inState('skipped').map((test) =>
-        this.#isFirstTier && test.tags.includes(WHOLE) ? { ...toSkipped(test), reason: LEFT_TO_ALL } : toSkipped(test),
+        IS_FIRST_TIER && test.tags.includes(WHOLE) ? { ...toSkipped(test), reason: LEFT_TO_ALL } : toSkipped(test),
       ),
     }
     const ran = new Set(tests.filter(hasRun).map((test) => keyOf(toSkipped(test))))

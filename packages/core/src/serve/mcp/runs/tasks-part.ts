@@ -43,9 +43,11 @@ export interface LateAnswer {
   answer: (run: OpenRun) => CallToolResult | Promise<CallToolResult>
 }
 
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+
 /** What a server announces that has tasks, and the requests about them. */
 const MODERN = {
-  capabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } },
+  capabilities: { extensions: { [TASKS_EXTENSION]: {} } },
   methods: ['tasks/get', 'tasks/update', 'tasks/cancel'],
 }
 const OLDER = {
@@ -56,8 +58,7 @@ const OLDER = {
 export const taskEra = (isModern = false) => (isModern ? MODERN : OLDER)
 
 /** Whether calls of this client may become tasks. */
-export const knowsTasks = ({ extensions }: ClientCapabilities): boolean =>
-  extensions?.['io.modelcontextprotocol/tasks'] !== undefined
+export const knowsTasks = ({ extensions }: ClientCapabilities): boolean => extensions?.[TASKS_EXTENSION] !== undefined
 
 /** Answers requests about tasks. @param served loads what answers them, at the first */
 export function serveTasks(server: Server, isModern: boolean, served: () => Promise<ServedTasks>): void {
