@@ -23,7 +23,7 @@ const MAY = {
   jail: ['clients', 'containers', 'native'],
 }
 /** What packages share: any may use it. */
-const SHARED = 'commands'
+const SHARED = 'shared'
 /** The entries of the core's package.json, without that for tests. */
 const MAX_DOORS = 60
 const core = JSON.parse(readFileSync(path.join(ROOT, 'packages/core/package.json'), 'utf8'))

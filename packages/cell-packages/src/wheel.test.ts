@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { makeWheel, makeZip } from '@sandbridge/core/test/support/servers/make-wheel.ts'
 import { isPureWheel, refuseAddresses, unpackWheel } from './wheel.ts'
-import { type ZipEntry, zipEntries } from '@sandbridge/commands/unpack/zip-archive.ts'
+import { type ZipEntry, zipEntries } from '@sandbridge/shared/unpack/zip-archive.ts'
 
 const unpack = async (options?: Parameters<typeof makeWheel>[0]) =>
   (await unpackWheel(makeWheel(options).data)).map((file) => file.path)

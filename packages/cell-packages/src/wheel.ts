@@ -2,7 +2,7 @@
 // (Binary distribution format: https://packaging.python.org/specifications/binary-distribution-format/)
 import { hash } from 'node:crypto'
 import type { PackageFile } from '@sandbridge/core/parts'
-import { isSafeName, zipEntries, type ZipEntry } from '@sandbridge/commands/unpack/zip-archive.ts'
+import { isSafeName, zipEntries, type ZipEntry } from '@sandbridge/shared/unpack/zip-archive.ts'
 
 const MAX_UNPACKED_BYTES = 512 * 2 ** 20
 const MAX_FILES = 20_000

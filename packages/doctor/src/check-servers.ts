@@ -5,8 +5,8 @@ import { shellWord } from '@sandbridge/core/config/secrets'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { mapFew } from '@sandbridge/core/util/async'
 import { count } from '@sandbridge/core/util/text'
-import { shortReason } from '@sandbridge/commands/servers/server-notes.ts'
-import { describeSignIn, signInState } from '@sandbridge/commands/servers/describe-sign-in.ts'
+import { shortReason } from '@sandbridge/shared/servers/server-notes.ts'
+import { describeSignIn, signInState } from '@sandbridge/shared/servers/describe-sign-in.ts'
 import type { Finding } from '@sandbridge/core/serve/cli'
 
 export async function checkServers({ upstreams, discovered }: OpenTenant): Promise<Finding[]> {

@@ -3,7 +3,7 @@
 // value is the same with other spaces, punctuation or capitals. Everything is told as hashes.
 
 import { randomInt } from 'node:crypto'
-import { asciiDigit, FOREIGN_DIGIT } from '@sandbridge/commands/ascii-digit.ts'
+import { asciiDigit, FOREIGN_DIGIT } from '@sandbridge/shared/ascii-digit.ts'
 
 /** What a unit is; the smaller ones lie in the larger ones. */
 export const WORD = 0

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import { onShutdown } from '@sandbridge/core/util/process'
 import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
-import { openBridge } from '@sandbridge/commands/open-bridge.ts'
+import { openBridge } from '@sandbridge/shared/open-bridge.ts'
 import { parsePort } from './page-beside.ts'
 import { servePage } from './serve-page.ts'
 

@@ -1,6 +1,6 @@
 // Measures runs, calls and other events: the histograms of the MCP conventions, and our own. For both exporters.
 import type { EventOf, Subscriber } from '@sandbridge/core/observe/events'
-import { calledTokens, returnedTokens } from '@sandbridge/commands/run-cost.ts'
+import { calledTokens, returnedTokens } from '@sandbridge/shared/run-cost.ts'
 import type { Run, Told } from '@sandbridge/core/observe/runs'
 import { type Attributes, callAttributes, errorType, runAttributes } from './spans.ts'
 

@@ -4,9 +4,9 @@ import type { KnownServer } from '@sandbridge/core/calls/catalog'
 import { shellWord } from '@sandbridge/core/config/secrets'
 import { count } from '@sandbridge/core/util/text'
 import { printEmpty, printJson, printSummary, printTable, visibleInline } from '@sandbridge/core/serve/cli/terminal'
-import { namedServer } from '@sandbridge/commands/servers/named-server.ts'
-import { noServers, shortReason, untrustedNote } from '@sandbridge/commands/servers/server-notes.ts'
-import { withBridge } from '@sandbridge/commands/open-bridge.ts'
+import { namedServer } from '@sandbridge/shared/servers/named-server.ts'
+import { noServers, shortReason, untrustedNote } from '@sandbridge/shared/servers/server-notes.ts'
+import { withBridge } from '@sandbridge/shared/open-bridge.ts'
 import type { Cell } from '@sandbridge/core/serve/cli/terminal'
 
 const REDRAW_MS = 1000

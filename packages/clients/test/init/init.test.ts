@@ -9,7 +9,7 @@ import type { ServerDefinition } from '../../../core/src/config/entries/server-d
 import { discoverServers } from '../../../core/src/config/discover.ts'
 import { applyInit } from '../../src/init/apply-init.ts'
 import { parseDocument } from '../../../core/src/config/formats/config-document.ts'
-import { editDocument } from '@sandbridge/commands/edits/edit-document.ts'
+import { editDocument } from '@sandbridge/shared/edits/edit-document.ts'
 import { planInit } from '../../src/init/plan/plan-init.ts'
 import type { InitPlan } from '../../src/init/plan/plan-init.ts'
 import type { HostPaths } from '../../../core/src/config/readers/reader.ts'

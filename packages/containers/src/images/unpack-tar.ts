@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import { decoded } from '@sandbridge/commands/unpack/decoded.ts'
+import { decoded } from '@sandbridge/shared/unpack/decoded.ts'
 import { ArchiveError, type RootTree } from './root-tree.ts'
 
 /** Limit for all archives of one image, twice the size of the largest images for machine learning. */

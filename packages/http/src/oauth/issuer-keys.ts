@@ -6,7 +6,7 @@ import { messageOf } from '@sandbridge/core/errors.ts'
 import type { Log } from '@sandbridge/core/util'
 import { BearerRefusal } from './bearer-refusal.ts'
 import { isLoopback } from '@sandbridge/core/util/net'
-import { readAtMost } from '@sandbridge/commands/unpack/decoded.ts'
+import { readAtMost } from '@sandbridge/shared/unpack/decoded.ts'
 
 const metadataDocument = z.object({ issuer: z.string(), jwks_uri: z.string() })
 

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { leadingValues } from '@sandbridge/core/upstream/reading'
 import { asUtf8 } from '@sandbridge/core/util/bytes'
-import { readAtMost } from '@sandbridge/commands/unpack/decoded.ts'
+import { readAtMost } from '@sandbridge/shared/unpack/decoded.ts'
 import { lineCost, MAX_MESSAGE_STRUCTURE, parseExact, tryParseExact } from '@sandbridge/core/util/json'
 import { refusalOfText } from '@sandbridge/core/serve'
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '@sandbridge/core/errors.ts'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'
-import { readAtMost } from '@sandbridge/commands/unpack/decoded.ts'
+import { readAtMost } from '@sandbridge/shared/unpack/decoded.ts'
 import { ApiError, ApiUnreachable } from './api-errors.ts'
 import type { Credentials, CredentialSource } from './credentials.ts'
 

@@ -3,7 +3,7 @@
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { lineCost } from '@sandbridge/core/util/json'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
-import { readAtMost } from '@sandbridge/commands/unpack/decoded.ts'
+import { readAtMost } from '@sandbridge/shared/unpack/decoded.ts'
 import type { NameFinder } from '../masker.ts'
 import type { Match } from '../by-patterns.ts'
 import { type AnalyzeRequest, packed, readMatches } from './analyze-request.ts'

@@ -1,5 +1,5 @@
 // Other spaces, hyphens and digits than those of ASCII, which a person reads as the same. Pure.
-import { asciiDigit } from '@sandbridge/commands/ascii-digit.ts'
+import { asciiDigit } from '@sandbridge/shared/ascii-digit.ts'
 
 /**
  * The blocks that have such characters. An expression with \p takes several times as long, and every output is

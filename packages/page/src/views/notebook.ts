@@ -2,7 +2,7 @@
 import type { Bridge } from '@sandbridge/core/bridge/bridge.ts'
 import { type CellResult, TimeLimit, type CellRequest, type Session } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { type Completions, completionsIn } from '@sandbridge/commands/terminal/completions.ts'
+import { type Completions, completionsIn } from '@sandbridge/shared/terminal/completions.ts'
 
 /** Parts of a cell's result that its events do not carry. */
 export interface Outcome extends Pick<CellResult, 'status' | 'notes'> {

@@ -2,7 +2,7 @@
 import type { ServerSet } from '@sandbridge/core/bridge'
 import { listingTokens } from '@sandbridge/core/calls/catalog'
 import { commandLine } from '@sandbridge/core/config/secrets'
-import { describeSignIn, signInState } from '@sandbridge/commands/servers/describe-sign-in.ts'
+import { describeSignIn, signInState } from '@sandbridge/shared/servers/describe-sign-in.ts'
 import type { ServerStart } from '@sandbridge/core/upstream'
 
 export interface ServerRow {

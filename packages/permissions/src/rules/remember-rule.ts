@@ -19,7 +19,7 @@ export async function rememberRules(
     const known = new Set(old.map(({ verdict, text: rule }) => `${verdict} ${rule}`))
     const added = rules.filter(({ verdict, rule }) => !known.has(`${verdict} ${JSON.stringify(rule)}`))
     count = added.length
-    const { appendToList } = await import('@sandbridge/commands/edits/jsonc-edits.ts')
+    const { appendToList } = await import('@sandbridge/shared/edits/jsonc-edits.ts')
     return added.reduce((all, { verdict, rule }) => appendToList(all, ['permissions', verdict], rule), text)
   })
   return count
@@ -36,7 +36,7 @@ export async function allowAlways(stateDir: string, { server, tool, definition }
 export async function rememberTrust(stateDir: string, { server, definition }: TrustedText): Promise<void> {
   await changeFile(stateDir, async (text, { trust }) => {
     if (trust.some((one) => one.server === server && one.definition === definition)) return text
-    const { appendToList } = await import('@sandbridge/commands/edits/jsonc-edits.ts')
+    const { appendToList } = await import('@sandbridge/shared/edits/jsonc-edits.ts')
     return appendToList(text, ['trust'], { server, definition })
   })
 }
@@ -47,7 +47,7 @@ export async function forgetTrust(stateDir: string, server: string): Promise<boo
   await changeFile(stateDir, async (text, { trust }) => {
     const left = trust.filter((one) => one.server !== server)
     had = left.length < trust.length
-    const { editJsoncText } = await import('@sandbridge/commands/edits/jsonc-edits.ts')
+    const { editJsoncText } = await import('@sandbridge/shared/edits/jsonc-edits.ts')
     return had ? editJsoncText(text, ['trust'], left.length === 0 ? undefined : left) : text
   })
   return had

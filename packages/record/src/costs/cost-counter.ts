@@ -1,7 +1,7 @@
 // Counts costs per day: an observer. A conversation is a session whose client ran a cell, once a day.
 import type { CostsOptions } from '@sandbridge/core/parts'
 import type { Subscriber } from '@sandbridge/core/observe/events'
-import { calledTokens, returnedTokens } from '@sandbridge/commands/run-cost.ts'
+import { calledTokens, returnedTokens } from '@sandbridge/shared/run-cost.ts'
 import type { Run, Told } from '@sandbridge/core/observe/runs'
 import { addCost, type DailyCosts, type DayCost } from './daily-costs.ts'
 

@@ -19,7 +19,7 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import { shortId } from '@sandbridge/core/observe/events'
 import type { Logs } from '@sandbridge/core/util/stores'
 import type { Cell, Style, Terminal } from '@sandbridge/core/serve/cli/terminal'
-import { ownStore } from '@sandbridge/commands/own-store.ts'
+import { ownStore } from '@sandbridge/shared/own-store.ts'
 
 interface LogOptions {
   follow?: boolean

@@ -5,9 +5,9 @@ import { summaryLine, summaryOf } from '../server/describe-server.ts'
 import { openRegistries } from '../open-registries.ts'
 import { count } from '@sandbridge/core/util/text'
 import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/serve/cli/terminal'
-import { limitOf } from '@sandbridge/commands/terminal/limit-option.ts'
+import { limitOf } from '@sandbridge/shared/terminal/limit-option.ts'
 import { tell } from '@sandbridge/core/serve/cli/terminal'
-import { ProgressBar } from '@sandbridge/commands/terminal/progress-bar.ts'
+import { ProgressBar } from '@sandbridge/shared/terminal/progress-bar.ts'
 
 interface FindOptions {
   limit?: string

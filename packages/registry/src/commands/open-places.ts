@@ -8,7 +8,7 @@ import type { Addition } from '../adding/plan-addition.ts'
 import { filledIn } from '../adding/quarantine.ts'
 import { jails } from '@sandbridge/core/parts'
 import { print, visibleInline } from '@sandbridge/core/serve/cli/terminal'
-import { confirm } from '@sandbridge/commands/terminal/confirm.ts'
+import { confirm } from '@sandbridge/shared/terminal/confirm.ts'
 
 interface OpenOptions {
   /** All answers, by input id. */

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { parseJson } from '@sandbridge/core/util/json/json.ts'
-import { readAtMost } from '@sandbridge/commands/unpack/decoded.ts'
+import { readAtMost } from '@sandbridge/shared/unpack/decoded.ts'
 import { createHttpFetch } from '@sandbridge/remote/http-fetch.ts'
 import { type ListedServer, parseListed } from '../server/server-json.ts'
 

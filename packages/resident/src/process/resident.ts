@@ -2,7 +2,7 @@
 // says hello, and ends some time after the last one has gone.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createSocketServer, type Server, type Socket } from 'node:net'
-import { FairTurns } from '@sandbridge/commands/fair-turns.ts'
+import { FairTurns } from '@sandbridge/shared/fair-turns.ts'
 import { letOthers } from '@sandbridge/core/util/async'
 import { lineCost, MAX_MESSAGE_STRUCTURE } from '@sandbridge/core/util/json'
 import { createLineSplitter } from '@sandbridge/core/util/bytes'

@@ -3,7 +3,7 @@
 import type { ServerSet } from '@sandbridge/core/bridge'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { print } from '@sandbridge/core/serve/cli/terminal'
-import { withBridge } from '@sandbridge/commands/open-bridge.ts'
+import { withBridge } from '@sandbridge/shared/open-bridge.ts'
 import type { KeptSignIn } from '@sandbridge/core/upstream/auth'
 import { oauth, type Revocation } from '@sandbridge/core/parts'
 import { nameIn, remoteServer, serversOf } from './named-servers.ts'

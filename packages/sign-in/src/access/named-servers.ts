@@ -4,7 +4,7 @@ import type { RemoteServer } from '@sandbridge/core/config/entries'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { http } from '@sandbridge/core/parts'
 import { didYouMeanText } from '@sandbridge/core/util/text'
-import { namedServer } from '@sandbridge/commands/servers/named-server.ts'
+import { namedServer } from '@sandbridge/shared/servers/named-server.ts'
 
 /** @throws BridgeError CONFIG_INVALID for an unknown user, so that no sign-in is stored for it */
 export async function serversOf(bridge: OpenTenant, user: string | undefined): Promise<ServerSet> {

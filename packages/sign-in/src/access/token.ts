@@ -2,7 +2,7 @@
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { http, type NamedTokens } from '@sandbridge/core/parts'
 import { print, printEmpty, printJson, printTable } from '@sandbridge/core/serve/cli/terminal'
-import { ownStore } from '@sandbridge/commands/own-store.ts'
+import { ownStore } from '@sandbridge/shared/own-store.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 /** Within the range of JavaScript dates, and longer than anyone needs. */

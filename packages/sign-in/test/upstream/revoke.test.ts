@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
 import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
-import { describeSignIn, signInState } from '@sandbridge/commands/servers/describe-sign-in.ts'
+import { describeSignIn, signInState } from '@sandbridge/shared/servers/describe-sign-in.ts'
 import { latestGrant } from '@sandbridge/core/upstream/auth'
 import { createTokenStore } from '../../src/tokens/token-store.ts'
 import { protectedServer, type Oddity } from '@sandbridge/core/test/upstream/authorization-server.ts'

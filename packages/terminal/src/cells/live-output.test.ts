@@ -1,7 +1,7 @@
 // This file verifies what a person at a terminal sees of a cell that runs, and that a pipe gets what the cell prints.
 import { expect, it } from 'vitest'
 import { LiveOutput } from './live-output.ts'
-import { ProgressBar } from '@sandbridge/commands/terminal/progress-bar.ts'
+import { ProgressBar } from '@sandbridge/shared/terminal/progress-bar.ts'
 
 function open(isTTY: boolean) {
   const shown = { text: '' }

@@ -3,7 +3,7 @@
 // or appears while a question waits for its answer.
 import { fromOthers, noticeLine } from '@sandbridge/core/cell/render'
 import { TerminalText } from '@sandbridge/core/util/text'
-import type { ProgressBar } from '@sandbridge/commands/terminal/progress-bar.ts'
+import type { ProgressBar } from '@sandbridge/shared/terminal/progress-bar.ts'
 
 type Stream = 'stdout' | 'stderr'
 interface Output {

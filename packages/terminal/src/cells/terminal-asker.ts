@@ -3,9 +3,9 @@ import type { TimeLimit } from '@sandbridge/core/cell'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Asker, Question } from '@sandbridge/core/calls'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
-import { forgetTyped, hasTerminal, pickOne, whileAsking } from '@sandbridge/commands/terminal/ask-in-terminal.ts'
+import { forgetTyped, hasTerminal, pickOne, whileAsking } from '@sandbridge/shared/terminal/ask-in-terminal.ts'
 import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
-import type { ProgressBar } from '@sandbridge/commands/terminal/progress-bar.ts'
+import type { ProgressBar } from '@sandbridge/shared/terminal/progress-bar.ts'
 
 export function terminalAsker(bar: ProgressBar, timeLimit: TimeLimit | undefined, terminal: Terminal): Asker {
   return {

@@ -7,7 +7,7 @@ import { ArtifactStore } from '@sandbridge/memories/saved/artifact-store.ts'
 import { type ProjectEntry, type Projects, projects as part } from '@sandbridge/core/parts'
 import { count } from '@sandbridge/core/util/text'
 import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/serve/cli/terminal'
-import { ownStore } from '@sandbridge/commands/own-store.ts'
+import { ownStore } from '@sandbridge/shared/own-store.ts'
 
 const NO_ARTIFACTS =
   'No artifacts yet. A cell saves a file with runtime.save_artifact(name, data):\n' +

@@ -3,7 +3,7 @@ import { type Profile, PROFILE_NAME, Profiles } from './profiles.ts'
 import { loadSettings } from '@sandbridge/core/config/settings'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/serve/cli/terminal'
-import { openBridge } from '@sandbridge/commands/open-bridge.ts'
+import { openBridge } from '@sandbridge/shared/open-bridge.ts'
 
 interface ProfileOptions {
   json?: boolean

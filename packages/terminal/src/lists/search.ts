@@ -4,9 +4,9 @@ import type { ToolDoc } from '@sandbridge/core/calls/catalog'
 import type { Wordings } from '@sandbridge/core/calls/catalog'
 import { searchWithSaved } from '@sandbridge/memories/saved/search-with-saved.ts'
 import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
-import { limitOf } from '@sandbridge/commands/terminal/limit-option.ts'
-import { noServers, unsearchedLines, untrustedNote } from '@sandbridge/commands/servers/server-notes.ts'
-import { withServers } from '@sandbridge/commands/open-bridge.ts'
+import { limitOf } from '@sandbridge/shared/terminal/limit-option.ts'
+import { noServers, unsearchedLines, untrustedNote } from '@sandbridge/shared/servers/server-notes.ts'
+import { withServers } from '@sandbridge/shared/open-bridge.ts'
 import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
 
 const DESCRIPTION_CHARS = 100

@@ -2,8 +2,8 @@
 import { count, firstSentence } from '@sandbridge/core/util/text'
 import type { ToolDoc } from '@sandbridge/core/calls/catalog'
 import { type Cell, indented, type Terminal } from '@sandbridge/core/serve/cli/terminal'
-import { namedServer } from '@sandbridge/commands/servers/named-server.ts'
-import { withServers } from '@sandbridge/commands/open-bridge.ts'
+import { namedServer } from '@sandbridge/shared/servers/named-server.ts'
+import { withServers } from '@sandbridge/shared/open-bridge.ts'
 
 const DESCRIPTION_CHARS = 100
 

@@ -5,7 +5,7 @@ import { answerQuestion, listQuestions } from '@sandbridge/permissions/kept-ques
 import { answersTo, isAnswer } from '@sandbridge/permissions/ask-by-elicitation.ts'
 import type { KeptQuestion } from '@sandbridge/core/calls'
 import type { Terminal } from '@sandbridge/core/serve/cli/terminal'
-import { hasTerminal, pickOne } from '@sandbridge/commands/terminal/ask-in-terminal.ts'
+import { hasTerminal, pickOne } from '@sandbridge/shared/terminal/ask-in-terminal.ts'
 
 /**
  * @throws BridgeError STATE_NOT_FOUND for an unknown id, or TOOL_ARGUMENTS_INVALID for an unknown answer, or without a

@@ -14,7 +14,7 @@ import {
   printTable,
   visibleInline,
 } from '@sandbridge/core/serve/cli/terminal'
-import { withBridge } from '@sandbridge/commands/open-bridge.ts'
+import { withBridge } from '@sandbridge/shared/open-bridge.ts'
 import { validate } from '@sandbridge/permissions/rules/policy.ts'
 import { forgetTrust } from '@sandbridge/permissions/rules/remember-rule.ts'
 import type { Cell } from '@sandbridge/core/serve/cli/terminal'

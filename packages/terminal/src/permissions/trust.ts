@@ -5,9 +5,9 @@ import type { RemoteServer, ServerDefinition, SignInClient } from '@sandbridge/c
 import { createTrustStore } from '@sandbridge/core/config'
 import { wholeCommandLine, wholeWord } from '@sandbridge/core/config/secrets'
 import { print, printEmpty, printJson, printSummary, printTable } from '@sandbridge/core/serve/cli/terminal'
-import { confirm } from '@sandbridge/commands/terminal/confirm.ts'
+import { confirm } from '@sandbridge/shared/terminal/confirm.ts'
 import { visibleInline } from '@sandbridge/core/serve/cli/terminal'
-import { withBridge } from '@sandbridge/commands/open-bridge.ts'
+import { withBridge } from '@sandbridge/shared/open-bridge.ts'
 
 interface TrustOptions {
   yes?: boolean

@@ -1,7 +1,7 @@
 // `sandbridge config`: lists the settings in force and where each was set, changes settings.json, checks it.
 import { text as readAll } from 'node:stream/consumers'
 import { loadSettings, settingContext, settingsFile } from '@sandbridge/core/config/settings'
-import { describeSettings } from '@sandbridge/commands/describe-settings.ts'
+import { describeSettings } from '@sandbridge/shared/describe-settings.ts'
 import { editSetting, findSetting } from './edit-settings.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { count } from '@sandbridge/core/util/text'

@@ -6,8 +6,8 @@ import { readFailure } from '@sandbridge/core/util/files'
 import { count } from '@sandbridge/core/util/text'
 import { Bundle, chooseContents, writeBundle } from '../share/bundle.ts'
 import { print, visibleInline } from '@sandbridge/core/serve/cli/terminal'
-import { confirm } from '@sandbridge/commands/terminal/confirm.ts'
-import { withBridge } from '@sandbridge/commands/open-bridge.ts'
+import { confirm } from '@sandbridge/shared/terminal/confirm.ts'
+import { withBridge } from '@sandbridge/shared/open-bridge.ts'
 import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 
 export async function exportBundle(names: string[], { output }: { output?: string }): Promise<void> {

@@ -10,7 +10,7 @@ import { FixtureFile } from '../replay/fixture.ts'
 import { saveFromRecord } from '../share/save-from-record.ts'
 import { asWorkflow, functionName } from '../workflow-cell.ts'
 import { print, printJson } from '@sandbridge/core/serve/cli/terminal'
-import { withBridge } from '@sandbridge/commands/open-bridge.ts'
+import { withBridge } from '@sandbridge/shared/open-bridge.ts'
 import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 
 interface SaveOptions {

@@ -11,7 +11,7 @@ import { machineZone, namedZone } from '../schedule/time-zone.ts'
 import { usesNamed } from '../used-tools.ts'
 import { asWorkflow, functionName, type Workflow } from '../workflow-cell.ts'
 import { print, printEmpty, printJson, printSummary, printTable, tell } from '@sandbridge/core/serve/cli/terminal'
-import { ownStore } from '@sandbridge/commands/own-store.ts'
+import { ownStore } from '@sandbridge/shared/own-store.ts'
 import { visible } from '@sandbridge/core/serve/cli/terminal'
 import type { Cell } from '@sandbridge/core/serve/cli/terminal'
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { messageOf } from '@sandbridge/core/errors.ts'
-import { isSafeName } from '@sandbridge/commands/unpack/zip-archive.ts'
+import { isSafeName } from '@sandbridge/shared/unpack/zip-archive.ts'
 
 const MAX_ENTRIES = 20_000
 

@@ -3,7 +3,7 @@ import type { OpenTenant } from '@sandbridge/core/bridge'
 import type { ServerDefinition } from '@sandbridge/core/config/entries'
 import { count } from '@sandbridge/core/util/text'
 import { print, visibleInline } from '@sandbridge/core/serve/cli/terminal'
-import { confirm } from '@sandbridge/commands/terminal/confirm.ts'
+import { confirm } from '@sandbridge/shared/terminal/confirm.ts'
 
 const QUESTION = 'Can only you write what it returns, so that a model may act on its text? [y/N] '
 

@@ -1,6 +1,6 @@
 // Lists in the files of some clients that name the only servers which they start, and those that they never start.
 import { type ConfigObject } from '@sandbridge/core/config/formats'
-import type { Edit } from '@sandbridge/commands/edits/edit-document.ts'
+import type { Edit } from '@sandbridge/shared/edits/edit-document.ts'
 import { fieldsOf, valueAt } from '@sandbridge/core/util/json/json.ts'
 import { BRIDGE_NAME, type Target } from './targets.ts'
 

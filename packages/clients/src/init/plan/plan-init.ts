@@ -1,9 +1,9 @@
 // Plans what `sandbridge init` would change, and describes it without secrets. Writes nothing.
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import { parseDocument } from '@sandbridge/core/config/formats'
-import { editDocument } from '@sandbridge/commands/edits/edit-document.ts'
+import { editDocument } from '@sandbridge/shared/edits/edit-document.ts'
 import type { ConfigFormat, ConfigObject } from '@sandbridge/core/config/formats'
-import type { Edit } from '@sandbridge/commands/edits/edit-document.ts'
+import type { Edit } from '@sandbridge/shared/edits/edit-document.ts'
 import { fieldsOf, isRecord, valueAt } from '@sandbridge/core/util/json/json.ts'
 import { entriesOf, join, mcps, nodeFileSystem, readFileOrLink, readFileText } from '@sandbridge/core/config'
 import { TableRefused } from '@sandbridge/core/config'

@@ -7,7 +7,7 @@ import { JsonRecord } from '@sandbridge/core/util/stores'
 import { replaceFile } from '@sandbridge/core/util/files'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { ConfigFormat } from '@sandbridge/core/config/formats'
-import type { Edit } from '@sandbridge/commands/edits/edit-document.ts'
+import type { Edit } from '@sandbridge/shared/edits/edit-document.ts'
 import { nodeFileSystem, readFileText } from '@sandbridge/core/config'
 
 /** What was done to one file, and how to undo it. */

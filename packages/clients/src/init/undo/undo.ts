@@ -1,7 +1,7 @@
 // `sandbridge init --undo`: shows what undoing does to each file, asks, and does it.
 import { type PlannedUndo, planUndo, undoInit } from './undo-init.ts'
 import { print, printJson, printTable, visibleInline } from '@sandbridge/core/serve/cli/terminal'
-import { confirm } from '@sandbridge/commands/terminal/confirm.ts'
+import { confirm } from '@sandbridge/shared/terminal/confirm.ts'
 import { removeLoginItem } from '../login-item.ts'
 import { printSkipped } from '../print-skipped.ts'
 import type { HostPaths } from '@sandbridge/core/config'

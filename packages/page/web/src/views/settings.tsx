@@ -1,6 +1,6 @@
 // Settings with their values and places. Not changed here: they decide what cells may do, and pages stay open.
 import type { JSX } from 'preact'
-import type { DescribedSetting, DescribedSettings } from '@sandbridge/commands/describe-settings.ts'
+import type { DescribedSetting, DescribedSettings } from '@sandbridge/shared/describe-settings.ts'
 import { visibleInline } from '@sandbridge/core/util/text'
 import { Words } from '../parts/problem.tsx'
 import { Table, View } from '../parts/view.tsx'
