@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { zipEntries } from '../../../commands/src/unpack/zip-archive.ts'
+import { zipEntries } from '../../../shared/src/unpack/zip-archive.ts'
 import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const FOLDER = path.join(import.meta.dirname, '../../cluster-tools/node_modules')
