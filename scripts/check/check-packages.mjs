@@ -1,27 +1,15 @@
-// `npm run check:packages`: what layers.txt cannot say. A package imports the core, and others only where MAY says so;
-// the core imports no package; packages/sandbridge may import all; each imports only dependencies that its package.json
-// names. The core has few doors, and each is used. Each README names the command of its package's tests. Prints how
-// many files it looked at and what it found. Exit code 1 when it found anything, or no file.
+// `npm run check:packages`: what layers.txt cannot say. A package imports the core, and others only where the drawing
+// in ARCHITECTURE.md says so; the core imports no package; packages/sandbridge may import all; each imports only
+// dependencies that its package.json names. The core has few doors, and each is used. Each README names the command of
+// its package's tests. Prints how many files it looked at and what it found. Exit code 1 when it found anything, or no
+// file.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
 
 const ROOT = path.join(import.meta.dirname, '../..')
-/** Which package uses which other one when the program runs. Tests may use any. */
-const MAY = {
-  apps: ['memories'],
-  direct: ['record'],
-  learned: ['search'],
-  page: ['http', 'memories', 'permissions', 'record'],
-  terminal: ['memories', 'permissions'],
-  workflows: ['memories', 'once', 'permissions', 'record', 'terminal'],
-  registry: ['remote'],
-  'sign-in': ['remote'],
-  bubblewrap: ['cell-packages', 'native'],
-  containers: ['cell-packages', 'native'],
-  kubernetes: ['native'],
-  jail: ['clients', 'containers', 'native'],
-}
+/** Which package uses which other one when the program runs, by ARCHITECTURE.md's drawing. Tests may use any. */
+const MAY = drawnIn(readFileSync(path.join(ROOT, 'ARCHITECTURE.md'), 'utf8'))
 /** What packages share: any may use it. */
 const SHARED = 'shared'
 /** The entries of the core's package.json, without that for tests. */
@@ -29,6 +17,7 @@ const MAX_DOORS = 60
 const core = JSON.parse(readFileSync(path.join(ROOT, 'packages/core/package.json'), 'utf8'))
 const doors = Object.keys(core.exports).filter((door) => door !== './test/*')
 const used = new Set()
+const arrows = new Set()
 const found =
   doors.length > MAX_DOORS ? [`packages/core/package.json: ${doors.length} exports, at most ${MAX_DOORS}`] : []
 let looked = 0
@@ -38,6 +27,8 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
   const test = `\`npm test -w packages/${name}\``
   if (!existsSync(readme) || !readFileSync(readme, 'utf8').includes(test))
     found.push(`packages/${name}/README.md: does not name ${test}`)
+  if (!MAY.has(name) && !['core', 'sandbridge', SHARED].includes(name))
+    found.push(`packages/${name}: not in the drawing of ARCHITECTURE.md`)
   const { devDependencies = {}, dependencies = {} } = JSON.parse(
     readFileSync(path.join(folder, 'package.json'), 'utf8'),
   )
@@ -63,6 +54,7 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
       if (other !== undefined) {
         if (!existsSync(path.join(ROOT, 'packages', other)))
           found.push(`${whole}: ${spec}, and there is no such package`)
+        if (!isTest) arrows.add(`${name}─▶${other}`)
         if (name === 'core' && !isTest) found.push(`${whole}: the core imports ${spec}`)
         if (
           name !== 'core' &&
@@ -71,7 +63,7 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
           other !== name &&
           other !== SHARED &&
           !isTest &&
-          !MAY[name]?.includes(other)
+          !MAY.get(name)?.includes(other)
         )
           found.push(`${whole}: ${name} may not import ${spec}`)
         if (other === 'core' && spec.includes('/test/') && !isTest) found.push(`${whole}: the program imports ${spec}`)
@@ -86,6 +78,17 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
 }
 for (const door of doors)
   if (!used.has(door)) found.push(`packages/core/package.json: no package uses the export ${door}`)
+for (const [name, others] of MAY)
+  for (const other of others)
+    if (existsSync(path.join(ROOT, 'packages', name)) && !arrows.has(`${name}─▶${other}`))
+      found.push(`ARCHITECTURE.md draws ${name}─▶${other}, which nothing imports`)
 for (const line of found) process.stdout.write(`${line}\n`)
 process.stdout.write(`check:packages looked at ${looked} files and ${doors.length} doors\n`)
 process.exitCode = found.length > 0 || looked === 0 ? 1 : 0
+
+/** @returns {Map<string, string[]>} of each package in the drawing, those that its arrow names */
+function drawnIn(page) {
+  const [, drawing = ''] = /^## The packages\n[^]*?```text\n([^]*?)```/m.exec(page) ?? []
+  const words = drawing.split('\n').flatMap((line) => /^[a-z ]{9}  ([a-z].*)/.exec(line)?.[1].split(/ +/) ?? [])
+  return new Map(words.map((word) => word.split('─▶')).map(([name, others]) => [name, others?.split(',') ?? []]))
+}

@@ -1,5 +1,6 @@
 // Part of `npm run check:layers`: no circle of imports between files of src/ or of python/, no folder of src/ with too
-// many files, few files of the core outside of its rooms. Prints what it finds. Exit code 1 when there is anything.
+// many files, few files of the core outside of its rooms, and the core within its size. Prints what it finds. Exit code
+// 1 when there is anything.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,6 +10,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const CORE = 'packages/core/src'
 const MAX_FILES = 15
 const MAX_LOOSE = 3
+/** The core is a small product: what it can do without belongs to a package. Lines of TypeScript, without tests. */
+const MAX_CORE = { lines: 37_000, files: 400, rooms: 9, dependencies: 25 }
 
 /**
  * Files that import each other, types and lazy imports included: what two files need belongs to one of them or to a
@@ -82,6 +85,25 @@ export function crowded(files) {
   ]
 }
 
+/**
+ * @param {Map<string, string>} files path → text of TypeScript, without tests
+ * @param {string[]} dependencies names
+ * @returns {string[]} one sentence for each limit that the core exceeds
+ */
+export function oversized(files, dependencies, limits = MAX_CORE) {
+  const own = [...files].filter(([file]) => file.startsWith(`${CORE}/`) && file.endsWith('.ts'))
+  const inRooms = own.map(([file]) => path.posix.relative(CORE, file).split('/')).filter((parts) => parts.length > 1)
+  const sizes = {
+    lines: own.reduce((sum, [, text]) => sum + text.split('\n').length - 1, 0),
+    files: own.length,
+    rooms: new Set(inRooms.map(([room]) => room)).size,
+    dependencies: dependencies.length,
+  }
+  return Object.entries(limits)
+    .filter(([what, limit]) => sizes[what] > limit)
+    .map(([what, limit]) => `packages/core has ${sizes[what]} ${what}; at most ${limit}`)
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const list = ['ls-files', '--cached', '--others', '--exclude-standard', 'packages/*/src/*', 'packages/core/python']
   const listed = execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
@@ -89,9 +111,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const names = listed.filter((file) => existsSync(path.join(root, file)))
   const code = names.filter((file) => /\.(ts|py)$/.test(file) && !/\.test\.ts$|\/python\/tests\//.test(file))
   const text = new Map(code.map((file) => [file, readFileSync(path.join(root, file), 'utf8')]))
+  const core = JSON.parse(readFileSync(path.join(root, 'packages/core/package.json'), 'utf8'))
   const found = [
     ...circles(text).map((circle) => `a circle of imports: ${circle.toSorted().join(', ')}`),
     ...crowded(names.filter((file) => /^packages\/[^/]+\/src\//.test(file) && !file.endsWith('.test.ts'))),
+    ...oversized(text, Object.keys({ ...core.dependencies, ...core.devDependencies })),
   ]
   for (const line of found) process.stderr.write(`${line}\n`)
   process.stdout.write(`${path.basename(process.argv[1])} looked at ${code.length} files\n`)

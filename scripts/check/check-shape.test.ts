@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { circles, crowded } from './check-shape.mjs'
+import { circles, crowded, oversized } from './check-shape.mjs'
 
 const circlesIn = (files: Record<string, string>): string[][] => circles(new Map(Object.entries(files)))
 
@@ -33,4 +33,17 @@ it('a folder with more than 15 files is found, and more than three files outside
   expect(crowded(['a.ts', 'b.ts', 'c.ts', 'd.ts'].map((name) => `packages/core/src/${name}`))).toEqual([
     expect.stringContaining('4 files'),
   ])
+})
+
+it('a core that outgrows a limit is found', () => {
+  const files = new Map([
+    ['packages/core/src/a/1.ts', 'x\n'],
+    ['packages/core/src/b/2.ts', 'x\n'],
+    ['packages/flow/src/3.ts', 'x\n'],
+  ])
+  const within = { lines: 2, files: 2, rooms: 2, dependencies: 1 }
+  expect(oversized(files, ['zod'], within)).toEqual([])
+  expect(oversized(files, ['zod', 'yaml'], { lines: 1, files: 1, rooms: 1, dependencies: 1 })).toEqual(
+    ['lines', 'files', 'rooms', 'dependencies'].map((what) => `packages/core has 2 ${what}; at most 1`),
+  )
 })

@@ -1,11 +1,9 @@
 // `npm run schema`: writes what follows from declarations in the code: the JSON Schemas of config files in schema/, the
 // entries of settings in docs/configuration.md, and in Python the types of frames and the functions that only call a
 // method. With --check it writes nothing, and its exit code is 1 where a file differs.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { plugIn } from '../../packages/core/src/serve/cli/package.ts'
 import { serversJsonSchema } from '../../packages/core/src/config/entries/entry-schema.ts'
-import { permissionsJsonSchema } from '../../packages/permissions/src/rules/file-schema.ts'
-import { settingsJsonSchema } from '@sandbridge/terminal/settings/settings-schema.ts'
 import { namedSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { PACKAGES } from '../../packages/sandbridge/src/packages.ts'
 import { ownMethods } from '../../packages/core/src/calls/proxy.ts'
@@ -16,8 +14,8 @@ import { withSettings } from './settings-page.mjs'
 plugIn(PACKAGES)
 const made = {
   'schema/servers.schema.json': serversJsonSchema(),
-  'schema/permissions.schema.json': permissionsJsonSchema(),
-  'schema/settings.schema.json': settingsJsonSchema(),
+  ...(await ofPackage('permissions', 'permissions/src/rules/file-schema.ts', 'permissionsJsonSchema')),
+  ...(await ofPackage('settings', 'terminal/src/settings/settings-schema.ts', 'settingsJsonSchema')),
 }
 const read = (file) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 const isSame = (file, value) => {
@@ -44,3 +42,9 @@ if (process.argv.includes('--check')) {
   for (const [file] of changed) process.stdout.write(`${file} differs from the code: run npm run schema\n`)
   process.exitCode = changed.length === 0 ? 0 : 1
 } else for (const [file, text] of changed) writeFileSync(new URL(`../../${file}`, import.meta.url), text)
+
+/** Nothing where the package is deleted. */
+async function ofPackage(name, file, make) {
+  const place = new URL(`../../packages/${file}`, import.meta.url)
+  return existsSync(place) ? { [`schema/${name}.schema.json`]: (await import(place))[make]() } : {}
+}
