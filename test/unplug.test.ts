@@ -263,3 +263,14 @@ it('the core alone is built, runs the demo, and says what is not in this build',
     expect(run({ ...given, env }, ...words).all).toContain(`${asker} needs ${part}, which is not in this build`)
   }
 })
+
+it('a bridge without flow runs no cell that MCP_BRIDGE_FLOW is set for', () => {
+  needsWholeRun()
+  cpSync(path.join(ROOT, 'packages'), path.join(copy, 'packages'), { recursive: true, filter: isProgram })
+  unplug(['flow'])
+  for (const list of LISTS) rmSync(asItWas(list), { force: true })
+  expect(node('scripts/build/build.mjs')).toBe('')
+  const asked = run({ env: { MCP_BRIDGE_FLOW: 'record' } }, ...CELL)
+  expect(asked.all).toContain('needs tracking where values come from, which is not in this build')
+  expect(asked.stdout).not.toContain('42')
+})
