@@ -4,6 +4,6 @@ import { NamedTokens } from './access/named-tokens.ts'
 
 export { runHttp } from './run-http.ts'
 
-export function namedTokens(store: Store): NamedTokens {
-  return new NamedTokens(store)
+export async function namedUsers(store: Store): Promise<string[]> {
+  return Object.keys(await new NamedTokens(store).list())
 }

@@ -1,4 +1,4 @@
-// Access at a terminal: signing in to remote servers, and tokens for clients of `run --http`.
+// Signing in to remote servers, and out.
 import { oauth, signIns } from '@sandbridge/core/parts'
 import type { Command } from '@sandbridge/core/serve/cli'
 import type { Feature, Package } from '@sandbridge/core/serve/cli/package.ts'
@@ -9,10 +9,6 @@ const feature: Feature = {
   examples: {
     login: ['sandbridge login linear', 'sandbridge login linear --no-browser'],
     logout: ['sandbridge logout linear', 'sandbridge logout --all'],
-    token: ['sandbridge token', 'sandbridge token create ann --expires 90d'],
-    'token list': ['sandbridge token list --json'],
-    'token create': ['sandbridge token create ann --expires 90d'],
-    'token revoke': ['sandbridge token revoke ann'],
   },
 }
 
@@ -40,22 +36,4 @@ function addCommands(program: Command): void {
     .option('--all', 'sign out of all servers')
     .option('--user <name>', 'sign out this user of a bridge that serves many')
     .runs(async () => (await import('./access/logout.ts')).logout)
-
-  const token = program.command('token').description('list the named tokens for `run --http`, create or revoke one')
-  token
-    .command('list', { isDefault: true })
-    .description('list them; the tokens themselves are not stored')
-    .json()
-    .runs(async () => (await import('./access/token.ts')).listTokens)
-  token
-    .command('create')
-    .description('create one and print it, once')
-    .argument('<name>', 'the user, as the audit log names them')
-    .option('--expires <duration>', 'when it expires: 90m, 12h or 90d (default: never)')
-    .runs(async () => (await import('./access/token.ts')).createToken)
-  token
-    .command('revoke')
-    .description('delete one; a bridge that runs stops accepting it at once')
-    .argument('<name>')
-    .runs(async () => (await import('./access/token.ts')).revokeToken)
 }

@@ -12,7 +12,8 @@ export interface HttpPart {
    * @throws BridgeError CONFIG_INVALID for an invalid address, or one that other machines can reach without a token
    */
   runHttp: (flags: HttpFlags) => Promise<void>
-  namedTokens: (store: Store) => NamedTokens
+  /** Those who have a token of their own. */
+  namedUsers: (store: Store) => Promise<string[]>
 }
 
 export interface HttpFlags {
@@ -21,18 +22,6 @@ export interface HttpFlags {
   tlsCert?: string
   tlsKey?: string
   trustedProxy?: string[]
-}
-
-/** Tokens named after a person or a program. */
-export interface NamedTokens {
-  list(): Promise<Record<string, { created: string; expires?: string | undefined }>>
-  /**
-   * @returns the token, which cannot be read again
-   * @throws BridgeError CONFIG_INVALID for an invalid name and for a name that already has a token
-   */
-  create(name: string, expires?: Date): Promise<string>
-  /** @throws BridgeError CONFIG_INVALID when no token has this name */
-  revoke(name: string): Promise<void>
 }
 
 export const page = new Part<PagePart>('the page')

@@ -9,8 +9,8 @@ import { namedServer } from '@sandbridge/shared/servers/named-server.ts'
 /** @throws BridgeError CONFIG_INVALID for an unknown user, so that no sign-in is stored for it */
 export async function serversOf(bridge: OpenTenant, user: string | undefined): Promise<ServerSet> {
   if (user === undefined) return bridge.set
-  const { namedTokens } = await http.for('--user')
-  const names = Object.keys(await namedTokens(bridge.stores.of(undefined)).list())
+  const { namedUsers } = await http.for('--user')
+  const names = await namedUsers(bridge.stores.of(undefined))
   // Users of an authorization server are known only once they connect. Their names are its issuer, a # and the subject.
   if (names.includes(user) || user.includes('#')) return bridge.bridge.tenants.of(user).now(true)
   throw new BridgeError('CONFIG_INVALID', `There is no user '${user}'`, {

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
 import { makeNodeProvider, providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
-import { languageFiles } from './language-files.ts'
-import { withNode } from '@sandbridge/bubblewrap/host-node.ts'
+import { languageFiles } from '@sandbridge/javascript/language-files.ts'
+import { withNode } from './host-node.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const { execPath } = process

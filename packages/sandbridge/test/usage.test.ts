@@ -1,8 +1,8 @@
 // @module-tag whole: a command for each test
 // This file verifies the command line's help with examples, and its errors for typos.
 import { expect, it } from 'vitest'
-import type { Command } from '../../../core/src/serve/cli/command.ts'
-import { commandLine } from '../../../core/src/serve/cli/program.ts'
+import type { Command } from '../../core/src/serve/cli/command.ts'
+import { commandLine } from '../../core/src/serve/cli/program.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'

@@ -1,8 +1,8 @@
 // `sandbridge token`: creates, lists and revokes named tokens for clients of `run --http`.
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { http, type NamedTokens } from '@sandbridge/core/parts'
 import { print, printEmpty, printJson, printTable } from '@sandbridge/core/serve/cli/terminal'
 import { ownStore } from '@sandbridge/shared/own-store.ts'
+import { NamedTokens } from './named-tokens.ts'
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 /** Within the range of JavaScript dates, and longer than anyone needs. */
@@ -41,8 +41,7 @@ export async function revokeToken(name: string): Promise<void> {
 }
 
 async function tokens(): Promise<NamedTokens> {
-  const { namedTokens } = await http.for('`sandbridge token`')
-  return namedTokens(await ownStore())
+  return new NamedTokens(await ownStore())
 }
 
 /** @throws BridgeError TOOL_ARGUMENTS_INVALID for an invalid duration */
