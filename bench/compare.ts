@@ -2,7 +2,7 @@
 // alternately, with this tree's bench. Each run is a separate process, because V8 optimises the same code differently
 // each time.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,10 +22,13 @@ export function compare(ref: string, sections: readonly string[], runs: number):
   const other = path.join(folder, 'tree')
   execFileSync('git', ['worktree', 'add', '--detach', other, ref], { cwd: ROOT, stdio: 'ignore' })
   try {
-    symlinkSync(path.join(ROOT, 'node_modules'), path.join(other, 'node_modules'))
+    install(other)
     execFileSync('npm', ['run', 'build', '--silent'], { cwd: other, stdio: 'inherit' })
-    rmSync(path.join(other, 'bench'), { recursive: true })
-    cpSync(path.join(ROOT, 'bench'), path.join(other, 'bench'), { recursive: true })
+    const packages = readdirSync(path.join(other, 'packages')).map((name) => `packages/${name}`)
+    for (const rows of ['.', ...packages].map((name) => path.join(name, 'bench'))) {
+      rmSync(path.join(other, rows), { recursive: true, force: true })
+      if (existsSync(path.join(ROOT, rows))) cpSync(path.join(ROOT, rows), path.join(other, rows), { recursive: true })
+    }
     const trees = [other, ROOT]
     const measured = new Map<string, BenchRow[][]>(trees.map((tree) => [tree, []]))
     for (let run = 0; run < runs; run += 1) {
@@ -41,10 +44,22 @@ export function compare(ref: string, sections: readonly string[], runs: number):
   }
 }
 
+/** Links what this tree has installed, and the other tree's own packages. */
+function install(tree: string): void {
+  const modules = path.join(tree, 'node_modules')
+  mkdirSync(path.join(modules, '@sandbridge'), { recursive: true })
+  for (const name of readdirSync(path.join(ROOT, 'node_modules')))
+    if (name !== '@sandbridge') symlinkSync(path.join(ROOT, 'node_modules', name), path.join(modules, name))
+  for (const name of readdirSync(path.join(tree, 'packages')))
+    symlinkSync(path.join(tree, 'packages', name), path.join(modules, '@sandbridge', name))
+}
+
 function runBench(tree: string, sections: readonly string[], file: string): BenchRow[] {
   const args = ['--import', 'tsx', 'bench/main.ts', '--rows', file, ...sections]
   // The exit code is 1 when a goal is missed; the rows report that.
   spawnSync(process.execPath, args, { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] })
+  // A section that the other tree lacks has no rows there.
+  if (!existsSync(file)) return []
   const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: Record<string, BenchRow[]> }
   rmSync(file)
   return Object.values(results).flat()

@@ -11,7 +11,7 @@ import {
 } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { connectBare } from '@sandbridge/core/test/support/bridges/bare-client.ts'
 import { proposals } from '../../packages/direct/src/listing-notes.ts'
-import { catalogOf } from '../catalog/catalog-rows.ts'
+import { catalogOf } from '../catalog-of.ts'
 import type { World } from './task.ts'
 
 /**

@@ -14,7 +14,7 @@ import type { BenchRow } from '../row.ts'
 
 const MOST_TOKENS_OUT = 6_000
 
-export async function agentRows(): Promise<BenchRow[]> {
+export default async function agentRows(): Promise<BenchRow[]> {
   const home = makeHome()
   const folder = path.join(home, 'data')
   mkdirSync(folder)

@@ -1,12 +1,12 @@
 // Rows of what tasks cost at least through Sandbridge, beside the same calls made directly: replays of the calls of a
 // perfect model, in tokens of o200k.
 import type { BenchRow } from '../row.ts'
-import type { Outcome } from './play.ts'
-import { replay } from './replay.ts'
-import { breakEven, labelOf, pairs, readWithCalledTools, whole } from './report.ts'
-import { ownTasks } from './tasks/own.ts'
-import { publishedTasks, PYTHONS, type Source } from './tasks/published.ts'
-import { spread, withItsServersOnly } from './task.ts'
+import type { Outcome } from '../arena/play.ts'
+import { replay } from '../arena/replay.ts'
+import { breakEven, labelOf, pairs, readWithCalledTools, whole } from '../arena/report.ts'
+import { ownTasks } from '../arena/tasks/own.ts'
+import { publishedTasks, PYTHONS, type Source } from '../arena/tasks/published.ts'
+import { spread, withItsServersOnly } from '../arena/task.ts'
 
 const GOALS = { oneCall: 1.3, listed: 1.1, many: 0.1 }
 /** Of each published benchmark. All of them take an hour. */
@@ -14,7 +14,7 @@ const PUBLISHED = 24
 /** From so many calls on, a task is one for a loop. */
 const MANY = 10
 
-export async function arenaRows(): Promise<BenchRow[]> {
+export default async function arenaRows(): Promise<BenchRow[]> {
   const outcomes: Outcome[] = []
   const alone: Outcome[] = []
   for (const task of ownTasks()) {

@@ -16,7 +16,7 @@ const GOALS: Record<Exclude<ProviderName, 'kubernetes'>, [oneByOne: number, atOn
 }
 
 /** @param wanted kinds of sandboxes; empty means all */
-export async function callRows(wanted: readonly string[] = []): Promise<BenchRow[]> {
+export default async function callRows(wanted: readonly string[] = []): Promise<BenchRow[]> {
   const rows: BenchRow[] = []
   for (const [engine, [oneByOneGoal, atOnceGoal]] of Object.entries(GOALS) as [ProviderName, [number, number]][]) {
     if (wanted.length > 0 && !wanted.includes(engine)) continue

@@ -23,7 +23,7 @@ const GREEDY: [what: string, code: string][] = [
   ],
 ]
 
-export async function fairnessRows(): Promise<BenchRow[]> {
+export default async function fairnessRows(): Promise<BenchRow[]> {
   const good = fixtureServer('raw.mjs', 'good')
   const bridge = await openMeasuredBridge({ calm: good, busy: good })
   try {

@@ -22,7 +22,7 @@ const PACE_MS = 200
 const FOR_MS = 6_000
 const LEAST_SHARE = 0.85
 
-export async function manyRows(): Promise<BenchRow[]> {
+export default async function manyRows(): Promise<BenchRow[]> {
   return [await crowdRow(), ...(await bridgeRows())]
 }
 

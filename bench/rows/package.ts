@@ -13,7 +13,7 @@ interface Packed {
   entryCount: number
 }
 
-export async function packageRows(): Promise<BenchRow[]> {
+export default async function packageRows(): Promise<BenchRow[]> {
   const [npm, ...words] = NPM
   const { stdout } = spawnSync(npm, [...words, 'pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: root,

@@ -29,7 +29,7 @@ const WORK = {
   cell: { ours: '"y"', theirs: 'return "y"', result: 'y' },
 }
 
-export async function peerRows(): Promise<BenchRow[]> {
+export default async function peerRows(): Promise<BenchRow[]> {
   if (!existsSync(path.join(FOLDER, 'node_modules'))) {
     return [{ name: 'not measured', value: 'npm ci --prefix bench/peers --ignore-scripts', goal: '', ok: null }]
   }

@@ -12,7 +12,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CALL, loopOf, PAUSE_MS, warmUp } from '../call-loop.ts'
 import { median, ms, ratio, timed } from '../measure.ts'
-import { ruleTexts } from './policy.ts'
+import { ruleTexts } from '../rule-texts.ts'
 import type { BenchRow } from '../row.ts'
 
 const WARM_UP = 1_500
@@ -23,7 +23,7 @@ const START_LIMIT_MS = 300
 const OFF = { MCP_BRIDGE_AUDIT: 'off' }
 const ON = { MCP_BRIDGE_AUDIT: 'full', MCP_BRIDGE_MASK: 'all' }
 
-export async function trustRows(): Promise<BenchRow[]> {
+export default async function trustRows(): Promise<BenchRow[]> {
   return [...(await callRows()), await startRow()]
 }
 

@@ -37,7 +37,7 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
     if (!/\.(ts|tsx|mjs)$/.test(file) || /(^|\/)node_modules\//.test(file)) continue
     const whole = `packages/${name}/${file}`
     looked += 1
-    const isTest = file.endsWith('.test.ts') || file.startsWith('test/') || file.endsWith('vitest.config.ts')
+    const isTest = /^(test|bench)\/|(\.test|vitest\.config)\.ts$/.test(file)
     const text = readFileSync(path.join(folder, file), 'utf8')
     for (const [, from, bare, lazy] of text.matchAll(
       /^(?:import|export)\b[^'";]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm,
@@ -76,6 +76,14 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
     }
   }
 }
+// Rows of a package lie in it, and go with it. The arena plays what the package direct lists, too.
+for (const folder of ['bench', 'packages/core/bench'])
+  for (const file of readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ts') || file.startsWith('arena')) continue
+    const text = readFileSync(path.join(ROOT, folder, file), 'utf8')
+    for (const [, other] of text.matchAll(/'(?:@sandbridge|[./]+\/packages)\/(?!core\/|sandbridge\/)([\w-]+)\//g))
+      found.push(`${folder}/${file}: rows about ${other} lie in packages/${other}/bench`)
+  }
 for (const door of doors)
   if (!used.has(door)) found.push(`packages/core/package.json: no package uses the export ${door}`)
 for (const [name, others] of MAY)

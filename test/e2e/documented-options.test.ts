@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
+import { filesOf, SECTIONS } from '../../bench/sections.ts'
 import { commandLine } from '../../packages/core/src/serve/cli/program.ts'
 import { variableOf } from '../../packages/core/src/config/settings/given-texts.ts'
 import { parse } from '../../packages/core/src/config/settings/setting-kinds.ts'
@@ -64,12 +65,12 @@ it.each([
 })
 
 it('docs/benchmarks.md describes every section of npm run bench', () => {
-  const bench = readFileSync(path.join(ROOT, 'bench/main.ts'), 'utf8')
   const page = readFileSync(path.join(ROOT, 'docs/benchmarks.md'), 'utf8')
-  const sections = [...bench.matchAll(/^ {2}(\w+): async \(/gm)].map(([, name]) => name!)
-  expect(sections).toContain('calls')
+  expect(SECTIONS).toEqual(expect.arrayContaining(['calls', 'flow']))
+  const without = SECTIONS.flatMap(filesOf).filter((file) => !/^export default /m.test(readFileSync(file, 'utf8')))
+  expect(without).toEqual([])
   const described = Array.from(page.matchAll(/\*\*`(\w+)`\*\*/g), ([, name]) => name!)
-  expect(described.toSorted()).toEqual(sections.toSorted())
+  expect(described.toSorted()).toEqual(SECTIONS)
 })
 
 it('the decision about line protocols names files that exist', () => {

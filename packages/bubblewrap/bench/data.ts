@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { makeHome, openTestBridge, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { makeProvider, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
-import { median, ms, ratio } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, ratio } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const ROUNDS = 5
 const FILE_BYTES = 200e6
@@ -23,7 +23,7 @@ const readFileAt = (file: string) => `began = time.perf_counter()\npandas.read_c
 const timing = (code: string, before = '') =>
   `import time\n${before}\nbegan = time.perf_counter()\n${code}\nprint((time.perf_counter() - began) * 1000)`
 
-export async function dataRows(): Promise<BenchRow[]> {
+export default async function dataRows(): Promise<BenchRow[]> {
   const reason = await whyNot(makeProvider('bubblewrap'))
   if (reason !== undefined) return [{ name: 'not measured', value: reason, goal: 'bubblewrap', ok: null }]
   const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))

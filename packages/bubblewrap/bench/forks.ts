@@ -2,20 +2,20 @@
 // depend on the machine and its load.
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kernel } from '../../packages/core/src/cell/kernel/kernel.ts'
-import type { Provider } from '../../packages/core/src/isolation/provider.ts'
+import { Kernel } from '../../core/src/cell/kernel/kernel.ts'
+import type { Provider } from '../../core/src/isolation/provider.ts'
 import { makeHome, openTestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { makeProvider, runtimeEnv, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
-import { bareRun, mebibytes, refill, waitingMemory } from './containers.ts'
-import { median, ms, ratio, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { bareRun, mebibytes, refill, waitingMemory } from '../../../bench/sandboxes.ts'
+import { median, ms, ratio, timed } from '../../../bench/measure.ts'
+import { atMost, type BenchRow, reported } from '../../../bench/row.ts'
 
 const LIMITS = { memoryBytes: 512 * 2 ** 20 }
 const ROUNDS = 9
 /** The kernel is compiled some time after the first sandbox has started. */
 const KERNEL_COMPILED_MS = 4_000
 
-export async function forkRows(): Promise<BenchRow[]> {
+export default async function forkRows(): Promise<BenchRow[]> {
   const own = makeProvider('bubblewrap')
   const forked = makeProvider('bubblewrap-fork')
   for (const provider of [own, forked]) {
@@ -69,7 +69,7 @@ async function coldRows(): Promise<BenchRow[]> {
   rmSync(home, { recursive: true, force: true })
   return [
     reported('first cell sent right after start: each with a Python of its own', ms(median(times.off))),
-    limited('first cell sent right after start: forked', median(times.auto), 120, ms),
+    atMost('first cell sent right after start: forked', median(times.auto), 120, ms),
   ]
 }
 
@@ -79,7 +79,7 @@ async function waitingRows(own: Provider, forked: Provider): Promise<BenchRow[]>
   const before = await refill(own)
   return [
     reported('ten new sessions a second, pool of 2, first cell: each with its own', ms(median(before.times))),
-    limited('ten new sessions a second, pool of 2, first cell: forked', median(times), 30, ms),
+    atMost('ten new sessions a second, pool of 2, first cell: forked', median(times), 30, ms),
     {
       name: 'the same: sessions that failed, slowest',
       value: `${failed}, ${ms(Math.max(...times))}`,
@@ -87,14 +87,6 @@ async function waitingRows(own: Provider, forked: Provider): Promise<BenchRow[]>
       ok: failed === 0,
     },
     reported('memory of a waiting sandbox with a Python of its own', mebibytes(await waitingMemory(own))),
-    limited('memory of a waiting sandbox that was forked', await waitingMemory(forked), 5, mebibytes),
+    atMost('memory of a waiting sandbox that was forked', await waitingMemory(forked), 5, mebibytes),
   ]
 }
-
-const reported = (name: string, value: string): BenchRow => ({ name, value, goal: 'reported', ok: null })
-const limited = (name: string, value: number, limit: number, unit: (value: number) => string): BenchRow => ({
-  name,
-  value: unit(value),
-  goal: `≤ ${unit(limit)}`,
-  ok: value <= limit,
-})

@@ -22,9 +22,9 @@ import {
 } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { addPip, buildImage, hostPip, removeImages } from '@sandbridge/core/test/support/sandboxes/pip-image.ts'
 import { descendants, runningProcesses } from '@sandbridge/core/test/support/machine/processes.ts'
-import { mebibytes, proportionalBytes } from './containers.ts'
-import { median, ms, ratio, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { mebibytes, proportionalBytes } from '../../../bench/sandboxes.ts'
+import { median, ms, ratio, samples, timed } from '../../../bench/measure.ts'
+import { type BenchRow, reported } from '../../../bench/row.ts'
 
 const ROUNDS = 3
 const IMAGE = 'localhost/sandbridge-bench-pip:1'
@@ -41,7 +41,7 @@ print(frame)`
 
 type Env = Record<string, string>
 
-export async function packageRows(kinds: string[]): Promise<BenchRow[]> {
+export default async function packageRows(kinds: string[]): Promise<BenchRow[]> {
   const rows: BenchRow[] = []
   for (const name of PROVIDER_NAMES.filter((one) => kinds.length === 0 || kinds.includes(one))) {
     const folder = mkdtempSync(path.join(tmpdir(), 'sb-'))
@@ -167,5 +167,4 @@ function sandboxes(bridge: number): number[][] {
 }
 
 const isEngine = (name: LocalProvider) => name === 'podman' || name === 'docker'
-const reported = (name: string, value: string): BenchRow => ({ name, value, goal: 'reported', ok: null })
 const notMeasured = (value: string): BenchRow => ({ name: 'not measured', value, goal: '', ok: null })

@@ -1,19 +1,19 @@
 // Rows of an image in bubblewrap and in the engines, measured alternately, because absolute times depend on the machine
 // and its load.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kernel } from '../../packages/core/src/cell/kernel/kernel.ts'
-import type { Provider } from '../../packages/core/src/isolation/provider.ts'
-import { runCommand } from '../../packages/core/src/util/process/run-command.ts'
+import { Kernel } from '../../core/src/cell/kernel/kernel.ts'
+import type { Provider } from '../../core/src/isolation/provider.ts'
+import { runCommand } from '../../core/src/util/process/run-command.ts'
 import { DATA_IMAGE, makeProvider, SLIM_IMAGE, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
-import { median, ms, ratio, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, ratio, timed } from '../../../bench/measure.ts'
+import { type BenchRow, reported } from '../../../bench/row.ts'
 
 const LIMITS = { memoryBytes: 512 * 2 ** 20 }
 const ROUNDS = 9
 const SETTLE_MS = 700
 const PANDAS = 'import pandas\npandas.DataFrame({"a": [1, 2]}).a.sum()'
 
-export async function imageRows(): Promise<BenchRow[]> {
+export default async function imageRows(): Promise<BenchRow[]> {
   const podman = makeProvider('podman', DATA_IMAGE)
   const docker = makeProvider('docker', DATA_IMAGE)
   const slim = makeProvider('bubblewrap-image', SLIM_IMAGE)
@@ -77,5 +77,3 @@ async function runBare(): Promise<void> {
   const { code, stderr } = await runCommand('podman', words)
   if (code !== 0) throw new Error(stderr)
 }
-
-const reported = (name: string, value: string): BenchRow => ({ name, value, goal: 'reported', ok: null })

@@ -2,14 +2,14 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { Kernel } from '../../packages/core/src/cell/kernel/kernel.ts'
-import { PyodideProvider } from '../../packages/core/src/isolation/pyodide/provider.ts'
-import { warmUp } from '../../packages/core/src/cell/session/kernel-pool.ts'
+import { Kernel } from '../src/cell/kernel/kernel.ts'
+import { PyodideProvider } from '../src/isolation/pyodide/provider.ts'
+import { warmUp } from '../src/cell/session/kernel-pool.ts'
 import { closeTestBridge, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { openTestBridge, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandboxes/sandbox-cache.ts'
-import { median, ms, ratio, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, ratio, samples, timed } from '../../../bench/measure.ts'
+import { atMost, type BenchRow } from '../../../bench/row.ts'
 
 /** The first cells of a conversation run code that is not compiled yet. */
 const WARM_UP = 300
@@ -19,20 +19,7 @@ const LIVE_CELLS = 200
 /** Of a user with many, all started before. */
 const SERVERS = 12
 
-const goal = (
-  name: string,
-  value: number,
-  limit: number,
-  unit: (value: number) => string,
-  text = `≤ ${unit(limit)}`,
-): BenchRow => ({
-  name,
-  value: unit(value),
-  goal: text,
-  ok: value <= limit,
-})
-
-export async function coreRows(): Promise<BenchRow[]> {
+export default async function coreRows(): Promise<BenchRow[]> {
   return [...(await startRows()), ...(await cellRows()), ...(await sizeRows())]
 }
 
@@ -52,14 +39,14 @@ async function startRows(): Promise<BenchRow[]> {
   const cold = await samples(5, coldStart)
   const coldCell = await samples(5, coldFirstCell)
   return [
-    goal('tokens of tools/list', tokens, 150, String),
-    goal(
+    atMost('tokens of tools/list', tokens, 150, String),
+    atMost(
       'process start → tools/list answered, on a machine where a bridge has run before',
       median(start.slice(1)),
       130,
       ms,
     ),
-    goal('embedded sandbox: cold start to ready, with the snapshot', median(cold), 500, ms),
+    atMost('embedded sandbox: cold start to ready, with the snapshot', median(cold), 500, ms),
     {
       name: 'the same to the first result, in a bridge that has started none',
       value: ms(median(coldCell)),
@@ -91,7 +78,7 @@ async function waitingRows(): Promise<BenchRow[]> {
   const usage = await kernel.sandbox.usage?.()
   await kernel.dispose()
   const unit = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
-  return usage ? [goal('embedded sandbox: memory while it waits', usage.memoryBytes, 170e6, unit)] : []
+  return usage ? [atMost('embedded sandbox: memory while it waits', usage.memoryBytes, 170e6, unit)] : []
 }
 
 /** From sending the first cell to its result, without a waiting kernel. */
@@ -129,14 +116,14 @@ async function cellRows(): Promise<BenchRow[]> {
   }
   await Promise.all([bridge, full].map(closeTestBridge))
   return [
-    goal(
+    atMost(
       'first cell of a bridge, sandbox waiting, on a machine where a bridge has run before',
       median(first.slice(1)),
       3,
       ms,
     ),
-    goal('cell in a live session', median(live), 0.8, ms),
-    goal(`the same with ${SERVERS} servers ÷ without`, median(fullLive) / median(live), 1.2, ratio),
+    atMost('cell in a live session', median(live), 0.8, ms),
+    atMost(`the same with ${SERVERS} servers ÷ without`, median(fullLive) / median(live), 1.2, ratio),
   ]
 }
 

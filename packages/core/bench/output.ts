@@ -4,20 +4,20 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { estimateTokens } from '../../packages/core/src/util/tokens/estimate-tokens.ts'
+import { estimateTokens } from '../src/util/tokens/estimate-tokens.ts'
 import { connectBare } from '@sandbridge/core/test/support/bridges/bare-client.ts'
 import { closeTestBridge, openTestBridge, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import type { ServerEntry, TestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { median, ratio, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ratio, samples, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
-export async function outputRows(): Promise<BenchRow[]> {
+export default async function outputRows(): Promise<BenchRow[]> {
   return [...(await everydayRows()), await estimateRow(), ...(await floodRows()), ...(await workflowRows())]
 }
 
 /** Every long result is estimated several times before it is cut. */
 async function estimateRow(): Promise<BenchRow> {
-  const text = readFileSync(path.join(import.meta.dirname, '../../docs/configuration.md'), 'utf8')
+  const text = readFileSync(path.join(import.meta.dirname, '../../../docs/configuration.md'), 'utf8')
   const [estimated, counted]: [number[], number[]] = [[], []]
   for (let round = 0; round < 15; round += 1) {
     estimated.push(await timed(async () => estimateTokens(text)))

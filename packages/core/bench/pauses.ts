@@ -1,54 +1,24 @@
-// Rows of pauses: how long one input of an outsider keeps the event loop, on which the resident serves every client.
-import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// Rows of pauses by the core's own work.
+import { linkSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { bindArguments } from '../../packages/core/src/calls/catalog/arguments/bind.ts'
-import { CatalogTool } from '../../packages/core/src/calls/catalog/model/catalog-tool.ts'
-import { FrameDecoder } from '../../packages/core/src/cell/protocol/codec.ts'
-import { discoverServers } from '../../packages/core/src/config/discover.ts'
-import type { ServerDefinition } from '../../packages/core/src/config/entries/server-definition.ts'
-import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
-import { processContext } from '../../packages/core/src/config/settings/client-context.ts'
-import { UpstreamSet } from '../../packages/core/src/upstream/upstream-set.ts'
-import { createLog } from '../../packages/core/src/util/log.ts'
-import { MASK_KINDS } from '../../packages/core/src/config/settings/sandbox.ts'
-import { OriginIndex } from '@sandbridge/flow/origin-index.ts'
-import { createMaskers } from '@sandbridge/masking/part.ts'
-import { ms } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { bindArguments } from '../src/calls/catalog/arguments/bind.ts'
+import { CatalogTool } from '../src/calls/catalog/model/catalog-tool.ts'
+import { FrameDecoder } from '../src/cell/protocol/codec.ts'
+import { discoverServers } from '../src/config/discover.ts'
+import type { ServerDefinition } from '../src/config/entries/server-definition.ts'
+import { readSettings } from '../src/config/settings/settings.ts'
+import { processContext } from '../src/config/settings/client-context.ts'
+import { UpstreamSet } from '../src/upstream/upstream-set.ts'
+import { createLog } from '../src/util/log.ts'
+import { type Attacks, pauseRows } from '../../../bench/pauses.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
-const LIMIT_MS = 200
-const MIXED = String.raw`\u0041%41&amp;1.5e+3 0001234567 word<b> aGVsbG8gd29ybGQgdGV4dA== `
-
-export async function pauseRows(): Promise<BenchRow[]> {
-  const root = mkdtempSync(path.join(tmpdir(), 'pauses-'))
-  try {
-    const rows: BenchRow[] = []
-    for (const [name, prepare] of Object.entries(ATTACKS)) {
-      const work = prepare(mkdtempSync(path.join(root, 'of-')))
-      const longest = await longestPause(work)
-      rows.push({ name, value: ms(longest), goal: `≤ ${LIMIT_MS} ms`, ok: longest <= LIMIT_MS })
-    }
-    return rows
-  } finally {
-    rmSync(root, { recursive: true, force: true })
-  }
+export default function corePauses(): Promise<BenchRow[]> {
+  return pauseRows(ATTACKS)
 }
 
-/** Each makes its input, and returns what reads it. */
-const ATTACKS: Record<string, (folder: string) => () => unknown> = {
-  'masking of 16 MB of `password=hunter22xx`': () => masking('password=hunter22xx\n'.repeat(800_000)),
-  'masking of 4 MB of escapes': () => masking(String.raw`\n\u0041\x41`.repeat(333_000)),
-  'masking of 4 MB of JSON in JSON': () =>
-    masking(JSON.stringify(JSON.stringify(Array.from({ length: 70_000 }, (_, at) => `a\n"${at}@x.example"`)))),
-  '40 MB of arguments of percent signs, with flow rules': () => origin('%41'.repeat(13_300_000)),
-  'a million arguments, with flow rules': () => origin(Array.from({ length: 1_000_000 }, (_, at) => `x${at}`)),
-  'a result of 2 MB in mixed encodings, with flow rules': () => {
-    const index = new OriginIndex()
-    const result = MIXED.repeat(30_000)
-    return () => index.addResult({ server: 's', name: 't' }, result)
-  },
+const ATTACKS: Attacks = {
   '60 links to a file of 4.9 MB of `[` in a project': (folder) =>
     servers(folder, (files) => {
       writeFileSync(path.join(files, '0.json'), '['.repeat(4_900_000))
@@ -135,16 +105,6 @@ function called(start: string, call = ''): () => Promise<unknown> {
   }
 }
 
-function masking(text: string): () => Promise<unknown> {
-  const masker = createMaskers({ kinds: MASK_KINDS }).of({})
-  return () => masker.masked((mask) => mask(text))
-}
-
-function origin(value: unknown): () => unknown {
-  const index = new OriginIndex()
-  return () => index.originOf(value)
-}
-
 const tableOf = (count: number): string =>
   JSON.stringify({
     mcpServers: Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, { command: 'x' }])),
@@ -156,24 +116,4 @@ function servers(cwd: string, write: (files: string) => void): () => Promise<unk
   mkdirSync(path.join(cwd, 'mcp-servers'))
   write(path.join(cwd, 'mcp-servers'))
   return () => discoverServers({ settings: readSettings({}, { home }), env: {}, home, cwd, ownPaths: [] })
-}
-
-/** The longest time on a processor between two turns of the event loop, which no other load lengthens. */
-async function longestPause(work: () => unknown): Promise<number> {
-  const now = (): number => process.cpuUsage().user / 1_000
-  let longest = 0
-  let last = now()
-  let isOver = false
-  const turn = (): void => {
-    longest = Math.max(longest, now() - last)
-    last = now()
-    if (!isOver) setImmediate(turn)
-  }
-  setImmediate(turn)
-  await new Promise((resolve) => setTimeout(resolve, 10))
-  longest = 0
-  await work()
-  await new Promise((resolve) => setTimeout(resolve, 10))
-  isOver = true
-  return longest
 }

@@ -4,16 +4,16 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BridgeError } from '../../packages/core/src/errors.ts'
-import { processContext } from '../../packages/core/src/config/settings/client-context.ts'
-import { createLog } from '../../packages/core/src/util/log.ts'
-import { UpstreamSet } from '../../packages/core/src/upstream/upstream-set.ts'
+import { BridgeError } from '../src/errors.ts'
+import { processContext } from '../src/config/settings/client-context.ts'
+import { createLog } from '../src/util/log.ts'
+import { UpstreamSet } from '../src/upstream/upstream-set.ts'
 import { connectBare } from '@sandbridge/core/test/support/bridges/bare-client.ts'
 import { closeTestBridge, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { openTestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import type { ServerEntry, TestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { median, ms, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const FIRST_CALL_SAMPLES = 9
 const FIRST_CALL_LIMIT_MS = 20
@@ -27,7 +27,7 @@ const DEAD_LIMIT = 30
 const CELLS = 5
 const LONGEST_CELL_S = 110
 
-export async function upstreamRows(): Promise<BenchRow[]> {
+export default async function upstreamRows(): Promise<BenchRow[]> {
   return [...(await firstCallRows()), await manyRow(), await dyingRow(), ...(await deadRows())]
 }
 

@@ -7,10 +7,10 @@ import {
   openTestBridge,
   published,
 } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { loopOf, warmUp } from '../call-loop.ts'
-import { cpuShare } from '../cpu-share.ts'
-import { median, ratio } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { loopOf, warmUp } from '../../../bench/call-loop.ts'
+import { cpuShare } from '../../../bench/cpu-share.ts'
+import { median, ratio } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 /** V8 has compiled most of the hot code by then, for each kind of bridge. */
 const WARM_UP = 3_000
@@ -25,7 +25,7 @@ const SPEED_LIMIT = 50
 const RESULT_CHARS = 50_000_000
 const RECORD = { MCP_BRIDGE_AUDIT: 'full' }
 
-export async function flowRows(): Promise<BenchRow[]> {
+export default async function flowRows(): Promise<BenchRow[]> {
   return [...(await callRows()), ...(await cpuRows()), ...indexRows()]
 }
 

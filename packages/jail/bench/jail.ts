@@ -3,19 +3,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import type { ServerSandbox, StdioServer } from '../../packages/core/src/config/entries/server-definition.ts'
-import { processContext } from '../../packages/core/src/config/settings/client-context.ts'
-import { createLog } from '../../packages/core/src/util/log.ts'
-import { UpstreamSet } from '../../packages/core/src/upstream/upstream-set.ts'
+import type { ServerSandbox, StdioServer } from '../../core/src/config/entries/server-definition.ts'
+import { processContext } from '../../core/src/config/settings/client-context.ts'
+import { createLog } from '../../core/src/util/log.ts'
+import { UpstreamSet } from '../../core/src/upstream/upstream-set.ts'
 import { findBubblewrapJail } from '@sandbridge/jail/bubblewrap-jail.ts'
 import { published } from '@sandbridge/core/test/upstream/definitions.ts'
-import { median, ms, ratio, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, ratio, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const SAMPLES = 21
 const LIMIT = 1.2
 
-export async function jailRows(): Promise<BenchRow[]> {
+export default async function jailRows(): Promise<BenchRow[]> {
   const goal = `≤ ${LIMIT.toFixed(2)} ×`
   const name = "a jailed server's start ÷ the same unjailed (bubblewrap)"
   const jail = await findBubblewrapJail()

@@ -1,15 +1,15 @@
 // The overhead of cells in other languages than Python, in a session that has already run one.
 import { closeTestBridge, fixtureServer, openTestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
-import { median, ms, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, samples, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const BASH_GOAL_MS = 15
 const JAVASCRIPT_GOAL_MS = 3
 /** The first cells of a conversation run code that is not compiled yet. */
 const WARM_UP = 300
 
-export async function languageRows(): Promise<BenchRow[]> {
+export default async function languageRows(): Promise<BenchRow[]> {
   const bridge = await openTestBridge({
     servers: { github: fixtureServer('documented.mjs', 'github') },
     env: { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'bash,javascript' },

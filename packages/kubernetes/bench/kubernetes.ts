@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Kernel } from '../../packages/core/src/cell/kernel/kernel.ts'
-import { findPrograms } from '../../packages/core/src/util/process/find-program.ts'
+import { Kernel } from '../../core/src/cell/kernel/kernel.ts'
+import { findPrograms } from '../../core/src/util/process/find-program.ts'
 import { podManifest } from '@sandbridge/kubernetes/pod/pod-manifest.ts'
 import { PodSandbox } from '@sandbridge/kubernetes/pod-sandbox.ts'
-import type { Provider } from '../../packages/core/src/isolation/provider.ts'
+import type { Provider } from '../../core/src/isolation/provider.ts'
 import { closeTestBridge, fixtureServer, openTestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import type { TestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { collectGarbage } from '@sandbridge/core/test/support/suite/collect-garbage.ts'
@@ -20,8 +20,8 @@ import {
   REAL_KUBECONFIG,
   realPods,
 } from '@sandbridge/kubernetes/test/support/real-cluster.ts'
-import { median, ms, ratio, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, ratio, samples, timed } from '../../../bench/measure.ts'
+import { atMost, type BenchRow } from '../../../bench/row.ts'
 
 const LIMITS = { memoryBytes: 512 * 2 ** 20 }
 const GOALS = { firstCellMs: 60, local: 2, cold: 1.3, floodMegabytes: 16 }
@@ -33,14 +33,7 @@ const CALL_BYTES = 120
 /** Enough time for the pool to fill. */
 const POOL_MS = 6_000
 
-const goal = (name: string, value: number, limit: number, unit: (value: number) => string): BenchRow => ({
-  name,
-  value: unit(value),
-  goal: `≤ ${unit(limit)}`,
-  ok: value <= limit,
-})
-
-export async function kubernetesRows(): Promise<BenchRow[]> {
+export default async function kubernetesRows(): Promise<BenchRow[]> {
   if (REAL_KUBECONFIG === undefined) return [{ name: 'not measured', value: NO_CLUSTER, goal: 'a cluster', ok: null }]
   const provider = realPods()
   await provider.prepare()
@@ -62,7 +55,7 @@ async function firstCellRows(): Promise<BenchRow[]> {
     await closeTestBridge(bridge)
     return time
   })
-  return [goal('first cell of a fresh session from the pool', median(times), GOALS.firstCellMs, ms)]
+  return [atMost('first cell of a fresh session from the pool', median(times), GOALS.firstCellMs, ms)]
 }
 
 type Times = Record<'pods' | 'durable' | 'piped' | 'local', number[]>
@@ -100,15 +93,15 @@ async function localRows(): Promise<BenchRow[]> {
       goal: 'reported',
       ok: null,
     },
-    goal('live cell ÷ the same in a local container', median(cell.pods) / median(cell.local), GOALS.local, ratio),
+    atMost('live cell ÷ the same in a local container', median(cell.pods) / median(cell.local), GOALS.local, ratio),
     {
       name: 'tool call: pod, durable pod, container through its engine, container',
       value: times(call),
       goal: 'reported',
       ok: null,
     },
-    goal('tool call ÷ the same in a local container', median(call.pods) / median(call.local), GOALS.local, ratio),
-    goal('tool call ÷ the same through the engine', median(call.pods) / median(call.piped), GOALS.local, ratio),
+    atMost('tool call ÷ the same in a local container', median(call.pods) / median(call.local), GOALS.local, ratio),
+    atMost('tool call ÷ the same through the engine', median(call.pods) / median(call.piped), GOALS.local, ratio),
     {
       name: 'durable pod ÷ ordinary pod: live cell, tool call',
       value: `${relay(cell)}, ${relay(call)}`,
@@ -166,7 +159,7 @@ async function coldRows(provider: Provider): Promise<BenchRow[]> {
       goal: 'reported',
       ok: null,
     },
-    goal('cold pod to first result ÷ that', median(ours) / median(own), GOALS.cold, ratio),
+    atMost('cold pod to first result ÷ that', median(ours) / median(own), GOALS.cold, ratio),
   ]
 }
 
@@ -258,7 +251,7 @@ async function floodRow(provider: Provider): Promise<BenchRow> {
   sandbox.stdout.resume()
   await running
   await kernel.dispose()
-  return goal(
+  return atMost(
     '64 MiB of output with a stalled reader: memory',
     more,
     GOALS.floodMegabytes,

@@ -9,9 +9,9 @@ import { findHostSystem } from '@sandbridge/bubblewrap/find-system.ts'
 import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { FakeCluster } from '@sandbridge/kubernetes/test/support/fake-cluster/fake-cluster.ts'
 import { REAL_ENV, REAL_KUBECONFIG } from '@sandbridge/kubernetes/test/support/real-cluster.ts'
-import { type MeasuredBridge, openMeasuredBridge } from '../http-bridge.ts'
-import { timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { type MeasuredBridge, openMeasuredBridge } from '../../../bench/http-bridge.ts'
+import { timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 /**
  * SANDBRIDGE_BENCH_SANDBOXES sets another number. Each is a Python process on this machine, also with a real cluster on
@@ -27,7 +27,7 @@ interface Answer {
   isError: boolean
 }
 
-export async function replicaRows(): Promise<BenchRow[]> {
+export default async function replicaRows(): Promise<BenchRow[]> {
   const { found, verdict } = await findHostSystem()
   if (!found && REAL_KUBECONFIG === undefined)
     return [{ name: 'not measured', value: verdict, goal: 'bubblewrap', ok: null }]

@@ -1,8 +1,8 @@
 // Rows of masking: log lines of which one in twenty has personal data, and log lines that all have some.
-import { MASK_KINDS } from '../../packages/core/src/config/settings/sandbox.ts'
+import { MASK_KINDS } from '../../core/src/config/settings/sandbox.ts'
 import { createMaskers } from '@sandbridge/masking/part.ts'
-import { median, ms, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, samples, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const CHARS = 1_000_000
 const LIMIT_MS = 50
@@ -11,7 +11,7 @@ const PERSONAL =
   'order 18231 by alice.smith@example.com from 93.184.216.34 paid 4111 1111 1111 1111, call +49 30 1234567\n'
 const PLAIN = '2024-01-02T03:04:05Z info worker-17: job 4711 done in 12.5 ms, 3 of 20 items (status: ok) queue=mail\n'
 
-export async function maskingRows(): Promise<BenchRow[]> {
+export default async function maskingRows(): Promise<BenchRow[]> {
   const usual = await medianOf(PERSONAL + PLAIN.repeat(19))
   const dense = await medianOf(PERSONAL)
   return [

@@ -4,8 +4,8 @@ import {
   openTestBridge,
   type TestBridge,
 } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { median, ms, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, samples, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const SAVE = `
 import math
@@ -19,7 +19,7 @@ const USE = `
 from user_tools import distance
 found.tool, distance(0, 0, 3, 4)`
 
-export async function stateRows(): Promise<BenchRow[]> {
+export default async function stateRows(): Promise<BenchRow[]> {
   const bridge = await openTestBridge()
   await bridge.run(SAVE)
   let cells = 0

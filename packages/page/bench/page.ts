@@ -5,14 +5,14 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { chromium } from 'playwright-core'
 import { RecordFile } from '@sandbridge/record/audit/record-file.ts'
-import { Bridge } from '../../packages/core/src/bridge/bridge.ts'
-import { readSettings } from '../../packages/core/src/config/settings/settings.ts'
-import { SILENT } from '../../packages/core/src/util/log.ts'
+import { Bridge } from '../../core/src/bridge/bridge.ts'
+import { readSettings } from '../../core/src/config/settings/settings.ts'
+import { SILENT } from '../../core/src/util/log.ts'
 import { servePage } from '@sandbridge/page/serve-page.ts'
 import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { median, ms, samples } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
-import { LogFolder } from '../../packages/core/src/util/stores/files/log-folder.ts'
+import { median, ms, samples } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
+import { LogFolder } from '../../core/src/util/stores/files/log-folder.ts'
 
 const RUNS = 10_000
 const PAINT_GOAL_MS = 1_000
@@ -46,7 +46,7 @@ async function writeRecord(stateDir: string): Promise<void> {
   await record.close()
 }
 
-export async function pageRows(): Promise<BenchRow[]> {
+export default async function pageRows(): Promise<BenchRow[]> {
   const names = [
     `the page: first paint of the record with ${RUNS.toLocaleString('en')} runs`,
     'the page: from an event to its row',

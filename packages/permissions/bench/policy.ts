@@ -1,29 +1,16 @@
 // The cost of deciding about a call: 500 rules, 20 of them with conditions, for calls that need several conditions
 // evaluated.
-import type { Call } from '../../packages/core/src/config/rules/policy.ts'
-import { RulePolicy, validate } from '../../packages/permissions/src/rules/policy.ts'
-import { readRules } from '../../packages/permissions/src/rules/read-rules.ts'
-import { median } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import type { Call } from '../../core/src/config/rules/policy.ts'
+import { RulePolicy, validate } from '../src/rules/policy.ts'
+import { readRules } from '../src/rules/read-rules.ts'
+import { median } from '../../../bench/measure.ts'
+import { ruleTexts } from '../../../bench/rule-texts.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const CALLS = 20_000
 const GOAL_US = 50
 
-/** 500 rules, 20 of them with conditions on these arguments. None denies a measured call. */
-export function ruleTexts(owner = 'owner', title = 'title'): (string | { tool: string; when: string })[] {
-  const plain = Array.from(
-    { length: 480 },
-    (_, index) => `server${index % 60}__${index % 2 ? 'delete' : 'drop'}_${index}*`,
-  )
-  const conditions = Array.from({ length: 20 }, (_, index) => ({
-    // Half of them match every server.
-    tool: index % 2 ? '*' : `server${index}__*`,
-    when: `args.${owner} == 'nobody${index}' || args.${title}.startsWith('x${index}')`,
-  }))
-  return [...plain, ...conditions]
-}
-
-export async function policyRows(): Promise<BenchRow[]> {
+export default async function policyRows(): Promise<BenchRow[]> {
   const text = JSON.stringify({ permissions: { deny: ruleTexts() } })
   const read = await readRules(text, { scope: 'user', file: 'bench', shown: 'bench' })
   if ('problems' in read) throw new Error(read.problems[0]?.reason)

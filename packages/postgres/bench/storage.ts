@@ -8,19 +8,19 @@ import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { RECORD_LIMITS, RecordFile } from '@sandbridge/record/audit/record-file.ts'
 import { NamedTokens } from '@sandbridge/http/access/named-tokens.ts'
 import { ArtifactStore } from '@sandbridge/memories/saved/artifact-store.ts'
-import { openStores } from '../../packages/core/src/util/stores/open-stores.ts'
+import { openStores } from '../../core/src/util/stores/open-stores.ts'
 import { SavedToolStore } from '@sandbridge/memories/saved/saved-tool-store.ts'
 import type { SavedToolContent } from '@sandbridge/memories/saved/saved-tool.ts'
-import type { Store } from '../../packages/core/src/util/stores/store.ts'
+import type { Store } from '../../core/src/util/stores/store.ts'
 import { NO_POSTGRES, TestPostgres } from '@sandbridge/postgres/test/support/postgres.ts'
-import { median, ms, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, samples, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const LARGE_MIB = 20
 const TOOLS = 100
 const LINES = 1_000
 
-export async function storageRows(): Promise<BenchRow[]> {
+export default async function storageRows(): Promise<BenchRow[]> {
   const stateDir = mkdtempSync(path.join(tmpdir(), 'sb-storage-'))
   const postgres = NO_POSTGRES === undefined ? await TestPostgres.start() : undefined
   try {

@@ -3,14 +3,14 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { SILENT } from '../../packages/core/src/util/log.ts'
+import { SILENT } from '../../core/src/util/log.ts'
 import { Registries } from '@sandbridge/registry/directory/registries.ts'
 import { bridgeEnv, CLI, closeTestBridge, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { makeHome, openTestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { FakeRegistry, listed } from '@sandbridge/registry/test/support/fake-registry.ts'
 import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
-import { median, ms, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, samples, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const SERVERS = 10_000
 const GOAL_MS = 50
@@ -53,7 +53,7 @@ async function addRow(): Promise<BenchRow> {
   }
 }
 
-export async function registryRows(): Promise<BenchRow[]> {
+export default async function registryRows(): Promise<BenchRow[]> {
   const servers = Array.from({ length: SERVERS }, (_, index) =>
     listed({
       name: `io.example/server-${index}`,

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createInterface } from 'node:readline'
 import { bridgeEnv, CLI, makeHome, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
-import { median, ms, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const CLIENTS = 3
 const MANY = 20
@@ -28,7 +28,7 @@ interface BenchClient {
   end: () => Promise<void>
 }
 
-export async function residentRows(): Promise<BenchRow[]> {
+export default async function residentRows(): Promise<BenchRow[]> {
   if (process.platform !== 'linux') {
     const value = 'memory is counted in /proc'
     return [{ name: 'one resident for three clients', value, goal: 'Linux', ok: null }]

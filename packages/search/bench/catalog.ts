@@ -1,20 +1,19 @@
 // The catalog's rows of the benchmark. Recall and tokens are measured over real tools, which are not part of this
 // repository: set SANDBRIDGE_CATALOGUE to a JSON file of the form {"<package>": [tool, …]}, with the `tools/list`
 // result of each package.
-import { forgetfulStore } from '@sandbridge/core/test/support/servers/forgetful-store.ts'
-import { createLog } from '../../packages/core/src/util/log.ts'
 import { readFileSync } from 'node:fs'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
-import type { ToolDoc } from '../../packages/core/src/calls/catalog/arguments/tool-doc.ts'
-import { Catalog } from '../../packages/core/src/calls/catalog/catalog.ts'
-import type { Wordings } from '../../packages/core/src/calls/catalog/search-part.ts'
-import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
-import { median, ms, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
-import { cachedStartRow } from './cached-start.ts'
-import { madeUpServers } from './made-up-servers.ts'
-import { madeUpTools } from './ten-thousand-tools.ts'
-import { weakRows } from './weak-rows.ts'
+import type { ToolDoc } from '../../core/src/calls/catalog/arguments/tool-doc.ts'
+import type { Catalog } from '../../core/src/calls/catalog/catalog.ts'
+import type { Wordings } from '../../core/src/calls/catalog/search-part.ts'
+import type { UpstreamTool } from '../../core/src/upstream/upstream.ts'
+import { catalogOf } from '../../../bench/catalog-of.ts'
+import { median, ms, samples, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
+import { cachedStartRow } from './catalog/cached-start.ts'
+import { madeUpServers } from './catalog/made-up-servers.ts'
+import { madeUpTools } from './catalog/ten-thousand-tools.ts'
+import { weakRows } from './catalog/weak-rows.ts'
 
 type Kind = 'keyword' | 'variant' | 'parameter' | 'paraphrase' | 'task'
 
@@ -44,7 +43,8 @@ const ANSWER_TOKENS = 280
 const SCALE = 10_000
 
 /** Measures the catalog. Rows that need missing recorded tools have no value. */
-export async function catalogRows(file = process.env['SANDBRIDGE_CATALOGUE']): Promise<BenchRow[]> {
+export default async function catalogRows(): Promise<BenchRow[]> {
+  const file = process.env['SANDBRIDGE_CATALOGUE']
   const rows = file === undefined ? [missing()] : await recordedRows(file)
   return [...rows, ...(await madeUpRows()), ...(await scaleRows()), await cachedStartRow()]
 }
@@ -242,19 +242,6 @@ export function serverName(packageName: string): string {
   return bare.replace(/^(?:mcp-)?server-|-mcp-server$|-mcp$/g, '')
 }
 
-export function catalogOf(tools: Map<string, UpstreamTool[]>): Catalog {
-  return new Catalog({
-    definitions: [...tools.keys()].map((name) => ({
-      name,
-      transport: { type: 'stdio', command: name, args: [], env: {} },
-      source: { client: 'bench', file: 'bench' },
-    })),
-    listTools: (server) => Promise.resolve({ tools: tools.get(server) ?? [] }),
-    store: forgetfulStore(),
-    log: createLog('error'),
-  })
-}
-
 function readTools(file: string): Map<string, UpstreamTool[]> {
   const recorded = JSON.parse(readFileSync(file, 'utf8')) as Record<string, UpstreamTool[]>
   return new Map(Object.entries(recorded).map(([packageName, tools]) => [serverName(packageName), tools]))
@@ -262,11 +249,11 @@ function readTools(file: string): Map<string, UpstreamTool[]> {
 
 /** Three wordings of each query, written by somebody who had not seen the tools. */
 function readWordings(): Record<string, string[]> {
-  return JSON.parse(readFileSync(new URL('wordings.json', import.meta.url), 'utf8')) as Record<string, string[]>
+  return JSON.parse(readFileSync(new URL('catalog/wordings.json', import.meta.url), 'utf8')) as Record<string, string[]>
 }
 
 function readQueries(name: string): LabelledQuery[] {
-  return JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as LabelledQuery[]
+  return JSON.parse(readFileSync(new URL(`catalog/${name}`, import.meta.url), 'utf8')) as LabelledQuery[]
 }
 
 function byServerNames(query: LabelledQuery): LabelledQuery {

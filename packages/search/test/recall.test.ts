@@ -1,8 +1,8 @@
 // @module-tag whole: it measures how good searches are
 // This file verifies the goals of the search over recorded tools, the same that the benchmark prints.
 import { expect, it } from 'vitest'
-import { madeUpRows, recordedRows, serverName } from '../../../../bench/catalog/catalog-rows.ts'
-import { skip } from '../support/suite/needs.ts'
+import { madeUpRows, recordedRows, serverName } from '../bench/catalog.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
 it('search meets its goals for recall, tokens and empty answers', async () => {
   const file = process.env['SANDBRIDGE_CATALOGUE'] ?? ''

@@ -1,24 +1,18 @@
-// The cost of observers: calls with all observers on and with none, starts with OTEL_* set, and the duration of
-// `sandbridge doctor`.
+// The cost of observers: calls with all observers on and with none, and starts with OTEL_* set.
 import { readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rm } from 'node:fs/promises'
 import {
-  bridgeEnv,
-  CLI,
   closeTestBridge,
   fixtureServer,
-  makeHome,
   openTestBridge,
   type TestBridge,
 } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
-import { useOf } from '../cpu.ts'
-import { lowerQuartile, median, ms, ratio, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { useOf } from '../../../bench/cpu.ts'
+import { lowerQuartile, median, ms, ratio, samples } from '../../../bench/measure.ts'
+import { atMost, type BenchRow } from '../../../bench/row.ts'
 
 const WARM_UP = 1_000
 const ROUNDS = 25
@@ -27,11 +21,10 @@ const AT_ONCE = 500
 /** Observers' work after a cell must not fall into the other bridge's measurement. */
 const PAUSE_MS = 250
 const STARTS = 7
-const SERVERS = 20
-const GOALS = { oneByOne: 1.1, atOnce: 1.15, startMs: 300, megabytes: 15, doctorMs: 10_000 }
+const GOALS = { oneByOne: 1.1, atOnce: 1.15, startMs: 300, megabytes: 15 }
 const UNWATCHED = { MCP_BRIDGE_AUDIT: 'off', MCP_BRIDGE_LOG_LEVEL: 'error' }
 
-export async function seeRows(): Promise<BenchRow[]> {
+export default async function seeRows(): Promise<BenchRow[]> {
   const collector = createServer((request, response) => {
     request.resume()
     request.on('end', () => response.end('{}'))
@@ -40,7 +33,7 @@ export async function seeRows(): Promise<BenchRow[]> {
   await once(collector, 'listening')
   const otel = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}` }
   try {
-    return [...(await callRows(otel)), ...(await startRows(otel)), await doctorRow()]
+    return [...(await callRows(otel)), ...(await startRows(otel))]
   } finally {
     collector.closeAllConnections()
     collector.close()
@@ -68,8 +61,8 @@ async function callRows(otel: Record<string, string>): Promise<BenchRow[]> {
   )
   await Promise.all([watched, unwatched].map(closeTestBridge))
   return [
-    row('a tool call, every observer on ÷ none', oneByOne.factor, GOALS.oneByOne, ratio),
-    row(`${AT_ONCE} at once, every observer on ÷ none`, atOnce.factor, GOALS.atOnce, ratio),
+    atMost('a tool call, every observer on ÷ none', oneByOne.factor, GOALS.oneByOne, ratio),
+    atMost(`${AT_ONCE} at once, every observer on ÷ none`, atOnce.factor, GOALS.atOnce, ratio),
     // Includes the work after the cell.
     {
       name: '… CPU of the bridge, one after the other; at once',
@@ -125,8 +118,8 @@ async function startRows(otel: Record<string, string>): Promise<BenchRow[]> {
   }
   const more = median(memory.with) - median(memory.without)
   return [
-    row('process start → tools/list answered, with OTEL_* set', median(times), GOALS.startMs, ms),
-    row(
+    atMost('process start → tools/list answered, with OTEL_* set', median(times), GOALS.startMs, ms),
+    atMost(
       'memory with OTEL_* set, after a cell: more than without',
       more,
       GOALS.megabytes,
@@ -138,21 +131,4 @@ async function startRows(otel: Record<string, string>): Promise<BenchRow[]> {
 function residentMegabytes(pid: number): number {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) / 1024
-}
-
-async function doctorRow(): Promise<BenchRow> {
-  const healthy = Array.from({ length: SERVERS }, (_, index) => [`server-${index}`, fixtureServer('raw.mjs', 'good')])
-  const home = makeHome(Object.fromEntries(healthy) as Record<string, ReturnType<typeof fixtureServer>>)
-  const times = await samples(3, () =>
-    timed(async () => {
-      const { code, stdout } = await runProgram(process.execPath, [CLI, 'doctor', '--deep', '--json'], bridgeEnv(home))
-      if (code === 2) throw new Error(stdout)
-    }),
-  )
-  await rm(home, { recursive: true, force: true })
-  return row(`sandbridge doctor --deep with ${SERVERS} healthy servers`, median(times), GOALS.doctorMs, ms)
-}
-
-function row(name: string, value: number, limit: number, unit: (value: number) => string): BenchRow {
-  return { name, value: unit(value), goal: `≤ ${unit(limit)}`, ok: value <= limit }
 }

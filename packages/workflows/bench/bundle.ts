@@ -7,15 +7,15 @@ import path from 'node:path'
 import { ArtifactStore } from '@sandbridge/memories/saved/artifact-store.ts'
 import { SavedToolStore } from '@sandbridge/memories/saved/saved-tool-store.ts'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import type { BenchRow } from '../row.ts'
-import { fileStore } from '../../packages/core/src/util/stores/open-stores.ts'
+import type { BenchRow } from '../../../bench/row.ts'
+import { fileStore } from '../../core/src/util/stores/open-stores.ts'
 
 const WORKFLOWS = 100
 const ARTIFACTS = 25
 const ARTIFACT_BYTES = 40 * 2 ** 20
 const GOAL_MB = 200
 
-export async function bundleRows(): Promise<BenchRow[]> {
+export default async function bundleRows(): Promise<BenchRow[]> {
   const [from, to] = [makeHome(), makeHome()]
   await fill(path.join(from, 'MCPs'))
   const file = path.join(from, 'all.sbx')

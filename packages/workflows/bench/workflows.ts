@@ -1,13 +1,13 @@
 // Compares a workflow of twelve calls with the cell it was made from.
 import { fixtureServer, closeTestBridge, openTestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { median, ms, ratio, samples, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, ratio, samples, timed } from '../../../bench/measure.ts'
+import type { BenchRow } from '../../../bench/row.ts'
 
 const CALLS = 12
 const GOAL = 1.05
 const BODY = `[(await mcp_github.get_me())["login"] for _ in range(${CALLS})].count("octo")`
 
-export async function workflowRows(): Promise<BenchRow[]> {
+export default async function workflowRows(): Promise<BenchRow[]> {
   const bridge = await openTestBridge({ servers: { github: fixtureServer('documented.mjs', 'github') } })
   await bridge.run(`async def twelve() -> int:\n    return ${BODY}\nruntime.save_workflow("twelve", twelve)`)
   const RUN = 'await workflows.twelve()'

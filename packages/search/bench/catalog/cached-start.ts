@@ -12,8 +12,8 @@ import {
   openTestBridge,
   type ServerEntry,
 } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { median, ms, samples } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { median, ms, samples } from '../../../../bench/measure.ts'
+import type { BenchRow } from '../../../../bench/row.ts'
 
 const SERVERS = 300
 const GOAL_MS = 300

@@ -1,6 +1,6 @@
 // Twenty-two made-up servers of common kinds, for measuring the search without recorded tools.
 import { readFileSync } from 'node:fs'
-import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
+import type { UpstreamTool } from '../../../core/src/upstream/upstream.ts'
 
 /** A text is a description, a list of texts an enum, a list with one object an array of such objects. */
 type Shape = string | string[] | Shape[] | { [name: string]: Shape }

@@ -1,5 +1,5 @@
 // Ten thousand made-up tools with texts of typical length, to measure how the catalog scales. The same in every run.
-import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
+import type { UpstreamTool } from '../../../core/src/upstream/upstream.ts'
 
 const ACTS =
   'create list get update delete search export import archive restore approve cancel assign merge publish'.split(' ')

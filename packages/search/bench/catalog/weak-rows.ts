@@ -1,8 +1,8 @@
 // Rows on weak answers: how many queries without a fitting tool a search recognises, and how many answers with the
 // wanted tool it calls weak.
-import type { Catalog } from '../../packages/core/src/calls/catalog/catalog.ts'
-import type { UpstreamTool } from '../../packages/core/src/upstream/upstream.ts'
-import type { BenchRow } from '../row.ts'
+import type { Catalog } from '../../../core/src/calls/catalog/catalog.ts'
+import type { UpstreamTool } from '../../../core/src/upstream/upstream.ts'
+import type { BenchRow } from '../../../../bench/row.ts'
 
 interface Goals {
   /** Greatest share of answers with the wanted tool that are called weak. */
