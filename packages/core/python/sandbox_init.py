@@ -13,7 +13,7 @@ Argument: words such as pids=128, namely
   memoryBytes   memory limit of the sandbox
   pids          limit on processes and threads
   bell          descriptor of the kernel's bell (port_pipe.py); missing if there is none
-  kept          1 if bridges attach to stdin and stdout, one after the other: the sandbox may outlive them (sandbox_relay.py)
+  kept          1 if bridges attach to stdin and stdout, one after the other: the sandbox may outlive them (sandbox_keeper.py)
   channel       path of a socket for frames, with stdin as the bell; if missing or unreachable, frames use stdin and stdout
   fileBytes     largest file that may be written; missing if the folders set the limit
   inputSeconds  how long to wait for the kernel's sources; missing if the end of the bridge always closes stdin
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     import ctypes
     from collections.abc import Callable, Container
 
-    from sandbox_kernel import load_kernel, load_library, run_kernel  # sent before this file
+    from sandbox_keeper import Keeper  # sent before this file, if the sandbox is kept
+    from sandbox_kernel import load_kernel, load_library, run_kernel  # also sent before this file
     from sandbox_memory import MemoryUse  # also sent before this file
-    from sandbox_relay import Relay  # also sent before this file, if the sandbox is kept
 
 # Exit codes that the bridge explains. The kernel's own exit codes are mapped to others.
 EXIT_OUT_OF_MEMORY = 86
@@ -64,18 +64,18 @@ def main() -> None:
 
 def run_kept_sandbox(config: "dict[str, str]") -> None:
     """Run the first process of a sandbox that outlives bridges. Never returns."""
-    relay = Relay()
+    keeper = Keeper()
 
     def become_kernel() -> None:
         load_library()
         signal.alarm(int(config["inputSeconds"]))
-        code = relay.read_exactly(int(config["kernelBytes"])), relay.read_exactly(int(config["codeBytes"]))
+        code = keeper.read_exactly(int(config["kernelBytes"])), keeper.read_exactly(int(config["codeBytes"]))
         signal.alarm(0)
         load_kernel(*code)
         del code
-        run_kernel(relay.enter_kernel())
+        run_kernel(keeper.enter_kernel())
 
-    run_sandbox(config, -1, become_kernel, relay)
+    run_sandbox(config, -1, become_kernel, keeper)
 
 
 def parse_words(text: str) -> "dict[str, str]":
@@ -83,7 +83,7 @@ def parse_words(text: str) -> "dict[str, str]":
 
 
 def run_sandbox(
-    config: "dict[str, str]", bell: int, become_kernel: "Callable[[], None]", relay: "Relay | None" = None
+    config: "dict[str, str]", bell: int, become_kernel: "Callable[[], None]", keeper: "Keeper | None" = None
 ) -> None:
     """Run the first process of a sandbox. Never returns."""
     memory = int(config["memoryBytes"])
@@ -101,9 +101,9 @@ def run_sandbox(
     else:
         if bell > 2:
             os.close(bell)
-        if relay:
-            relay.stay()
-        watch(kernel, memory, memory_enforced, relay)
+        if keeper:
+            keeper.stay()
+        watch(kernel, memory, memory_enforced, keeper)
 
 
 def default_signals() -> None:
@@ -223,7 +223,7 @@ def libc() -> "ctypes.CDLL":
 # --------------------------------------------------------------------------------------------------------------
 
 
-def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None" = None) -> None:
+def watch(kernel: int, memory: int, memory_enforced: bool, keeper: "Keeper | None" = None) -> None:
     """Reap until the kernel or the bridge is gone. End the sandbox if it takes more than `memory` bytes that the host does not count."""
     # Not dumpable: code in the sandbox, of the same user, can neither trace this process nor write to its memory.
     libc().prctl(4, 0, 0, 0, 0)
@@ -243,36 +243,36 @@ def watch(kernel: int, memory: int, memory_enforced: bool, relay: "Relay | None"
     kills_before = oom_kills()
     code = reap(kernel)
     while code is None:
-        if relay:
-            code = relay.tick()
-        if code is None and wait(woken, kernel, usage, relay):
+        if keeper:
+            code = keeper.tick()
+        if code is None and wait(woken, kernel, usage, keeper):
             code = reap(kernel)
         if code is None and usage.is_due() and usage.is_too_much():
             say("out of memory: more than %d MiB in use" % (memory >> 20))
             code = EXIT_OUT_OF_MEMORY
-    if relay:
-        relay.say_end(code)
+    if keeper:
+        keeper.say_end(code)
     os._exit(code)
 
 
-def wait(woken: int, kernel: int, usage: "MemoryUse", relay: "Relay | None") -> bool:
+def wait(woken: int, kernel: int, usage: "MemoryUse", keeper: "Keeper | None") -> bool:
     """Returns True if a process may have ended."""
     poll = select.poll()
     poll.register(woken, select.POLLIN)
-    if relay:
-        for fd, events in relay.watched():
+    if keeper:
+        for fd, events in keeper.watched():
             poll.register(fd, events)
     else:
         # Detects only that the bridge is gone. The kernel cannot, while it is busy in C code.
         poll.register(0, select.POLLRDHUP)
-    ready = poll.poll(min(usage.wait_ms(), relay.wait_ms()) if relay else usage.wait_ms())
+    ready = poll.poll(min(usage.wait_ms(), keeper.wait_ms()) if keeper else usage.wait_ms())
     may_have_ended = not ready
     for fd, events in ready:
         if fd == woken:
             os.read(woken, 4096)
             may_have_ended = True
-        elif relay:
-            relay.handle(fd, events)
+        elif keeper:
+            keeper.handle(fd, events)
         else:
             end_without_bridge(kernel)
     return may_have_ended

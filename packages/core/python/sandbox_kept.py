@@ -1,4 +1,4 @@
-"""Keeps the frames of a kernel that a later bridge may need, within limits. Sent before sandbox_relay.py."""
+"""Keeps the frames of a kernel that a later bridge may need, within limits. Sent before sandbox_keeper.py."""
 
 import time
 from _collections import deque

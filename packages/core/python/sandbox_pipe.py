@@ -1,4 +1,4 @@
-"""Exchanges lines with other processes without blocking. Sent before sandbox_relay.py."""
+"""Exchanges lines with other processes without blocking. Sent before sandbox_keeper.py."""
 
 import os
 from _collections import deque

@@ -85,7 +85,7 @@ async function localRows(): Promise<BenchRow[]> {
   remote.remove()
   const times = (of: Times) =>
     [of.pods, of.durable, of.piped, of.local].map((measured) => ms(median(measured))).join(', ')
-  const relay = (of: Times) => ratio(median(of.durable) / median(of.pods))
+  const longer = (of: Times) => ratio(median(of.durable) / median(of.pods))
   return [
     {
       name: 'live cell: pod, durable pod, container through its engine, container',
@@ -104,7 +104,7 @@ async function localRows(): Promise<BenchRow[]> {
     atMost('tool call ÷ the same through the engine', median(call.pods) / median(call.piped), GOALS.local, ratio),
     {
       name: 'durable pod ÷ ordinary pod: live cell, tool call',
-      value: `${relay(cell)}, ${relay(call)}`,
+      value: `${longer(cell)}, ${longer(call)}`,
       goal: 'reported',
       ok: null,
     },

@@ -12,7 +12,7 @@ const PACKAGE = 'sandbridge_kernel'
 /** Concatenated, they form the first process's program. */
 const INIT_FILES = ['sandbox_memory.py', 'sandbox_kernel.py', 'sandbox_init.py']
 /** Precede them if the sandbox may outlive its bridge. */
-const RELAY_FILES = ['sandbox_pipe.py', 'sandbox_kept.py', 'sandbox_relay.py']
+const KEEPER_FILES = ['sandbox_pipe.py', 'sandbox_kept.py', 'sandbox_keeper.py']
 /** Follows them in the program of a fork server. */
 const FORK_SERVER_FILE = 'sandbox_fork_server.py'
 /** Digits of each length that a fork server reads. Must match sandbox_fork_server.py. */
@@ -72,7 +72,7 @@ function load(): NativeKernel {
   const entries = files.map((file) => [file, textOf(file)])
   const sources = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
   const init = firstProcess()
-  const kept = programOf([...RELAY_FILES, ...INIT_FILES], 'main()')
+  const kept = programOf([...KEEPER_FILES, ...INIT_FILES], 'main()')
   const start = ({ id, memoryBytes, pidsCount, compiled = Buffer.alloc(0), ...optional }: SandboxWords) => {
     const sizes = `kernelBytes=${sources.byteLength} codeBytes=${compiled.byteLength}`
     // The id is for people who look at a list of processes.

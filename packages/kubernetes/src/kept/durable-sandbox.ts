@@ -5,7 +5,7 @@ import { withTimeout } from '@sandbridge/core/util/async'
 import { explainEnd } from '@sandbridge/native/native-kernel.ts'
 import type { CellMark, Durable, KeptPlace, KeptSession, LeftBehind, Sandbox } from '@sandbridge/core/isolation'
 import type { SandboxExit } from '@sandbridge/core/isolation'
-import type { LinkEnd, RelayLink } from './relay-link.ts'
+import type { LinkEnd, KeeperLink } from './keeper-link.ts'
 
 /** How long it may take to end after the command. */
 const QUIET_END_MS = 3_000
@@ -14,7 +14,7 @@ const HIGH_WATER_BYTES = 1 << 16
 
 interface DurableOptions {
   id: string
-  link: RelayLink
+  link: KeeperLink
   left?: LeftBehind | undefined
   /** Where other bridges find it. */
   place: KeptPlace
@@ -38,7 +38,7 @@ export class DurableSandbox implements Sandbox, Durable {
   readonly left: LeftBehind | undefined
   readonly place: KeptPlace
   readonly #options: DurableOptions
-  readonly #link: RelayLink
+  readonly #link: KeeperLink
   #isKept: boolean
   #isLeaving = false
   #interruptedAt = -Infinity

@@ -1,4 +1,4 @@
-// Parses the hello of a kept pod's first process (packages/core/python/sandbox_relay.py): the bridge it follows, and
+// Parses the hello of a kept pod's first process (packages/core/python/sandbox_keeper.py): the bridge it follows, and
 // the state of its cell. Code of a cell may have written it, so every word is checked. Pure.
 import type { LeftBehind } from '@sandbridge/core/isolation'
 

@@ -1,7 +1,7 @@
 // Lists and removes pods that outlive bridges, for a person: owners, and whether a bridge is connected.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { askRelay } from './relay-link.ts'
-import { attachToRelay } from './attach-to-relay.ts'
+import { askKeeper } from './keeper-link.ts'
+import { attachToKeeper } from './attach-to-keeper.ts'
 import type { KeptPod } from '@sandbridge/core/parts'
 import type { Cluster } from '../cluster.ts'
 import { type ClaimedPod, claimPatch, DURABLE_SELECTOR, isAlive } from './pod-claim.ts'
@@ -68,9 +68,9 @@ async function describe(cluster: Cluster, pod: ClaimedPod): Promise<KeptPod> {
 /** Only the pod's first process knows whether a bridge is connected. */
 async function ask(cluster: Cluster, name: string): Promise<KeptPod['state']> {
   try {
-    const connection = await attachToRelay(cluster, name, { forMs: 0 })
+    const connection = await attachToKeeper(cluster, name, { forMs: 0 })
     try {
-      return (await askRelay(connection, ANSWER_MS)).isThere ? 'in use' : 'waiting'
+      return (await askKeeper(connection, ANSWER_MS)).isThere ? 'in use' : 'waiting'
     } finally {
       connection.close()
     }

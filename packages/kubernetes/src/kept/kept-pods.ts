@@ -5,11 +5,11 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BridgeError, messageOf } from '@sandbridge/core/errors.ts'
 import { DurableSandbox } from './durable-sandbox.ts'
-import { askRelay, type Connection, NotAdmitted, RelayLink, RelaySilent, SandboxGone } from './relay-link.ts'
+import { askKeeper, type Connection, NotAdmitted, KeeperLink, KeeperSilent, SandboxGone } from './keeper-link.ts'
 import type { Hello } from './hello.ts'
 import type { KeptPlace, KeptSession, LeftBehind, Resumed, Sandbox, SandboxExit } from '@sandbridge/core/isolation'
 import { ApiError, ApiUnreachable } from '../api/api-errors.ts'
-import { attachToRelay } from './attach-to-relay.ts'
+import { attachToKeeper } from './attach-to-keeper.ts'
 import type { Cluster } from '../cluster.ts'
 import { FollowedPod } from '../pod/followed-pod.ts'
 import { type ClaimedPod, claimPatch, isAlive, keepPatch, ownerSelector, renewPatch } from './pod-claim.ts'
@@ -68,8 +68,8 @@ export class KeptPods {
       await untilRunning(pod, { image, timeoutMs: startTimeoutMs, isUnwanted: () => false })
       const uid = pod.state === 'gone' ? '' : (pod.state?.uid ?? '')
       const place = { name, uid }
-      const connection = await attachToRelay(this.#cluster, name)
-      const { link } = await RelayLink.open({
+      const connection = await attachToKeeper(this.#cluster, name)
+      const { link } = await KeeperLink.open({
         connection,
         generation: 1,
         preamble,
@@ -125,13 +125,13 @@ export class KeptPods {
       const pod = await this.#cluster.getClaim(name)
       if (!pod || !isAlive(pod) || pod.state.uid !== uid)
         return `The kept sandbox ${name} has ended, and its variables are gone.`
-      const connection = await attachToRelay(this.#cluster, name, { forMs: RETURN_MS }).catch((error: unknown) => {
+      const connection = await attachToKeeper(this.#cluster, name, { forMs: RETURN_MS }).catch((error: unknown) => {
         // The API server has just answered, so the node is the problem.
         const isNode = error instanceof ApiUnreachable || (error instanceof ApiError && error.status >= 500)
         throw isNode ? notReached(name, error) : error
       })
       try {
-        const hello = await askRelay(connection, HELLO_MS)
+        const hello = await askKeeper(connection, HELLO_MS)
         // A handle grants the session even beside another bridge; without one, only an unconnected pod.
         if (hello.isThere && !told) {
           connection.close()
@@ -142,7 +142,7 @@ export class KeptPods {
       } catch (error) {
         if (!(error instanceof NotAdmitted)) {
           connection.close()
-          throw error instanceof RelaySilent ? notReached(name, error) : error
+          throw error instanceof KeeperSilent ? notReached(name, error) : error
         }
       }
       connection.close()
@@ -164,7 +164,7 @@ export class KeptPods {
       const now = await this.#cluster.getClaim(place.name)
       if (now?.generation !== generation || now.holder !== this.holder) return undefined
     }
-    const { link, hello } = await RelayLink.open({
+    const { link, hello } = await KeeperLink.open({
       connection,
       generation,
       helloMs: HELLO_MS,
@@ -173,7 +173,7 @@ export class KeptPods {
     return this.#sandbox(place, generation, link, hello)
   }
 
-  #sandbox(place: KeptPlace, generation: number, link: RelayLink, left?: Hello & LeftBehind): DurableSandbox {
+  #sandbox(place: KeptPlace, generation: number, link: KeeperLink, left?: Hello & LeftBehind): DurableSandbox {
     const { name } = place
     const { keepSeconds } = this.#options
     const renew = (): void => {
@@ -212,7 +212,7 @@ export class KeptPods {
     const pod = await this.#cluster.getPod(name)
     if (pod === 'gone' || pod.uid !== uid || pod.terminated || pod.phase === 'Failed')
       throw new SandboxGone('the pod has ended')
-    return attachToRelay(this.#cluster, name, { forMs: 0 })
+    return attachToKeeper(this.#cluster, name, { forMs: 0 })
   }
 
   async #explain(name: string): Promise<SandboxExit | undefined> {

@@ -37,7 +37,7 @@ TELL_BYTES = 1 << 18
 CALL = b'{"type":"call"'
 
 
-class Relay:
+class Keeper:
     def __init__(self) -> None:
         import _socket
 

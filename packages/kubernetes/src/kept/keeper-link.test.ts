@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { loadNativeKernel } from '@sandbridge/native/native-kernel.ts'
-import { askRelay, type Connection, NotAdmitted, RelayLink } from './relay-link.ts'
+import { askKeeper, type Connection, NotAdmitted, KeeperLink } from './keeper-link.ts'
 import { encodeLine } from './sent-lines.ts'
 import { needsPython } from '@sandbridge/core/test/support/sandboxes/plain-python.ts'
 
@@ -53,7 +53,7 @@ const cell = (number: number, code: string): string[] => [
   JSON.stringify({ type: 'run', cell: number, code, servers: [] }),
 ]
 
-function textOf(link: RelayLink): () => string {
+function textOf(link: KeeperLink): () => string {
   let text = ''
   link.frames.on('data', (chunk: Buffer) => (text += chunk.toString()))
   return () => text
@@ -75,7 +75,7 @@ it('a sandbox that bridges attach to loses nothing when lines are mixed, repeate
     return connection
   }
   const options = { generation: 1, helloMs: 30_000, reconnect: () => Promise.resolve(connect()) }
-  const { link } = await RelayLink.open({ ...options, connection: connect(), preamble })
+  const { link } = await KeeperLink.open({ ...options, connection: connect(), preamble })
   const text = textOf(link)
   link.send('keep 60')
   link.send('resume')
@@ -105,7 +105,7 @@ it('a sandbox that bridges attach to loses nothing when lines are mixed, repeate
 it('a sandbox that bridges attach to is not taken from one that runs a cell, and drops what one says that it does not follow', async () => {
   const { preamble, attach } = await startSandbox()
   const first = attach()
-  const { link } = await RelayLink.open({
+  const { link } = await KeeperLink.open({
     connection: first,
     generation: 1,
     preamble,
@@ -116,8 +116,8 @@ it('a sandbox that bridges attach to is not taken from one that runs a cell, and
   for (const line of ['keep 60', 'resume', ...cell(1, 'import time\nprint("begun")\ntime.sleep(1)\nx = 1')])
     link.send(line)
   await until(() => text().includes('begun'))
-  expect(await askRelay(attach(), 5_000)).toMatchObject({ isThere: true, isBusy: true, generation: 1 })
-  const second = () => RelayLink.open({ connection: attach(), generation: 2, helloMs: 5_000 })
+  expect(await askKeeper(attach(), 5_000)).toMatchObject({ isThere: true, isBusy: true, generation: 1 })
+  const second = () => KeeperLink.open({ connection: attach(), generation: 2, helloMs: 5_000 })
   await expect(second()).rejects.toThrow(NotAdmitted)
   await until(() => text().includes('"done"'))
   link.send('release 1000')
@@ -132,7 +132,7 @@ it('a sandbox that bridges attach to is not taken from one that runs a cell, and
   first.stdin.write(encodeLine(1, 0, 'attach 9 0'))
   for (const line of cell(2, 'print("still", x)')) taken.link.send(line)
   await until(() => others().includes('still 1'))
-  await expect(RelayLink.open({ connection: attach(), generation: 1, helloMs: 5_000 })).rejects.toThrow(NotAdmitted)
+  await expect(KeeperLink.open({ connection: attach(), generation: 1, helloMs: 5_000 })).rejects.toThrow(NotAdmitted)
   taken.link.close()
 })
 
@@ -164,7 +164,7 @@ answers = await asyncio.gather(*calls, return_exceptions=True)`
   writeFileSync(goOn, '')
   await until(() => /^\d+ .*"type":"call".*"later"/m.test(heard))
   send('leave')
-  const { link, hello } = await RelayLink.open({ connection: attach(), generation: 2, helloMs: 5_000 })
+  const { link, hello } = await KeeperLink.open({ connection: attach(), generation: 2, helloMs: 5_000 })
   const text = textOf(link)
   sooner.lastIndex = 0
   expect(hello.openCalls).toEqual([Number(sooner.exec(heard)?.[1])])

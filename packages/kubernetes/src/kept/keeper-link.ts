@@ -1,4 +1,4 @@
-// The bridge's link to the first process of a kept sandbox (sandbox_relay.py). Continues over a new connection where
+// The bridge's link to the first process of a kept sandbox (sandbox_keeper.py). Continues over a new connection where
 // possible; both sides notice only the delay.
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -41,8 +41,8 @@ export class SandboxGone extends Error {
 }
 
 /** The connection works, but the sandbox does not answer. */
-export class RelaySilent extends Error {
-  override readonly name = 'RelaySilent'
+export class KeeperSilent extends Error {
+  override readonly name = 'KeeperSilent'
 
   constructor(ms: number) {
     super(`the sandbox did not answer within ${ms / 1000} s`)
@@ -73,7 +73,7 @@ const RE_HELLO_MS = 3_000
 /** How long an acknowledgement waits for a line to go with. */
 const ACKNOWLEDGE_MS = 20
 
-export class RelayLink {
+export class KeeperLink {
   /** Never rejects. */
   readonly ended: Promise<LinkEnd>
   readonly #options: LinkOptions
@@ -118,8 +118,8 @@ export class RelayLink {
   }
 
   /** Introduce this bridge to the sandbox. @throws NotAdmitted, or Error if there is no answer */
-  static async open(options: LinkOptions): Promise<{ link: RelayLink; hello: Hello }> {
-    const link = new RelayLink(options)
+  static async open(options: LinkOptions): Promise<{ link: KeeperLink; hello: Hello }> {
+    const link = new KeeperLink(options)
     const { connection, preamble, helloMs } = options
     if (preamble) connection.stdin.write(preamble)
     try {
@@ -288,7 +288,7 @@ export class RelayLink {
 }
 
 /** Asks a sandbox for its state without taking it. @throws Error if it does not answer */
-export async function askRelay(connection: Connection, ms: number): Promise<Hello> {
+export async function askKeeper(connection: Connection, ms: number): Promise<Hello> {
   let answer: ((hello: Hello) => void) | undefined
   const answered = new Promise<Hello>((resolve) => (answer = resolve))
   const lines = new NumberedLines({
@@ -313,6 +313,6 @@ export async function askRelay(connection: Connection, ms: number): Promise<Hell
 function within(answered: Promise<Hello>, { ended }: Connection, ms: number): Promise<Hello> {
   const lost = ended.then((reason) => Promise.reject(new Error(reason || 'the connection ended')))
   return withTimeout(Promise.race([answered, lost]), ms, (): never => {
-    throw new RelaySilent(ms)
+    throw new KeeperSilent(ms)
   })
 }

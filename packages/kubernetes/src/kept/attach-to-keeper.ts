@@ -1,10 +1,10 @@
 // Connects to the first process of a pod that outlives bridges.
-import type { Connection } from './relay-link.ts'
+import type { Connection } from './keeper-link.ts'
 import { AttachChannel } from '../api/attach-channel.ts'
 import type { Cluster } from '../cluster.ts'
 
 /** @throws ApiError, ApiUnreachable, BridgeError */
-export async function attachToRelay(cluster: Cluster, pod: string, how: { forMs?: number } = {}): Promise<Connection> {
+export async function attachToKeeper(cluster: Cluster, pod: string, how: { forMs?: number } = {}): Promise<Connection> {
   const channel = new AttachChannel()
   try {
     await cluster.attach(pod, channel, how)
