@@ -5,7 +5,7 @@ import type { ClientContext } from '../config/settings/client-context.ts'
 import { Part } from '../util/part.ts'
 import type { Sdk } from './connection/sdk.ts'
 import type { Link } from './dial.ts'
-import type { ServerAuth } from './oauth-part.ts'
+import type { ServerAuth } from './sign-in-part.ts'
 
 export const remote = new Part<RemotePart>('the HTTP client')
 

@@ -1,7 +1,7 @@
 // Signs in to a server like a user, for tests.
 import { dirname, join } from 'node:path'
 import { login } from '../../src/sign-in/login.ts'
-import type { LoginOptions } from '../../../core/src/upstream/oauth-part.ts'
+import type { LoginOptions } from '../../../core/src/upstream/sign-in-part.ts'
 import { createTokenStore } from '../../src/tokens/token-store.ts'
 import { type Protected } from '@sandbridge/core/test/upstream/authorization-server.ts'
 import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'

@@ -1,6 +1,6 @@
 // What the models of all sessions have read, and from whom: rules about flows depend on it.
 import { flow as part, type SessionFlow, type ShownContent } from '../../calls/flow-part.ts'
-import type { UserState } from '../../calls/saved-part.ts'
+import type { UserState } from '../../calls/memories-part.ts'
 import type { Session } from '../../cell/session/session.ts'
 import type { ServerSet } from '../tenants/server-set.ts'
 

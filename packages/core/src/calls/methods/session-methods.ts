@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { checkpoint } from '../../cell/session/checkpoint.ts'
 import { method, tellingMethod } from './method.ts'
-import { languages } from '../../cell/languages-part.ts'
+import { languages } from '../../cell/javascript-part.ts'
 
 export const sessionMethods = {
   session: method(z.object({}), (_, { session }) => session.describe()),

@@ -4,7 +4,7 @@ import { type EventStream, NO_EVENTS } from '../../observe/events/event-stream.t
 import { Kernel } from '../kernel/kernel.ts'
 import { withTimeout } from '../../util/async/wait.ts'
 import type { Log } from '../../util/log.ts'
-import { packageName } from '../../isolation/packages-part.ts'
+import { packageName } from '../../isolation/cell-packages-part.ts'
 import type { KeptSession, MissingPackage, Provider, Sandbox, SandboxLimits } from '../../isolation/provider.ts'
 import { type OnPreparing, CellRun } from './cell-run.ts'
 import { type PoolBounds, PoolSize } from './pool-size.ts'

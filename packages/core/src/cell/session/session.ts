@@ -13,7 +13,7 @@ import type { KeptTexts } from './kept-text.ts'
 import { OutputStore } from './output-store.ts'
 import { isOver, SessionKernel, type SessionKernelOptions } from './session-kernel.ts'
 import { SessionNewsKeeper } from './session-news.ts'
-import { sandboxName } from '../../util/text/sandbox-name.ts'
+import { sandboxName } from '../../util/text/count.ts'
 import { hash } from 'node:crypto'
 
 interface SessionOptions extends Omit<SessionKernelOptions, 'news' | 'checkpoints'> {

@@ -6,7 +6,7 @@ import { BridgeError } from '../../errors.ts'
 import type { Log } from '../../util/log.ts'
 import { isRealRoot } from '../local/real-root.ts'
 import { makeTemporaryFolder } from '../local/temporary-folder.ts'
-import { pythonPackages } from '../packages-part.ts'
+import { pythonPackages } from '../cell-packages-part.ts'
 import type { Candidate, Provider } from '../provider.ts'
 import type { OuterLayer } from '../pyodide/outer-wall-part.ts'
 

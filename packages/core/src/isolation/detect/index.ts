@@ -1,4 +1,4 @@
 // What packages use of isolation/detect.
 export { chooseProvider, prepareAhead } from './provider-choice.ts'
 export { createEmbedded, findDamagedSnapshot, probeEmbedded } from './embedded.ts'
-export type { FoundProvider, PassedOver, ProviderChoice } from './natives-part.ts'
+export type { FoundProvider, PassedOver, ProviderChoice } from './native-part.ts'

@@ -3,7 +3,7 @@ import type { Settings } from '../../config/settings/settings.ts'
 import type { Log } from '../../util/log.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { createEmbedded } from './embedded.ts'
-import { natives, type ProviderChoice } from './natives-part.ts'
+import { natives, type ProviderChoice } from './native-part.ts'
 
 /** Chooses at the first call, since asking engines takes time. @param isRemembered see `natives` */
 export function chooseProvider(settings: Settings, log: Log, isRemembered = false): ProviderChoice {

@@ -1,6 +1,6 @@
 // The embedded sandbox: Python compiled to WebAssembly, in an empty JavaScript context of a hardened child process,
 // inside bubblewrap if available. Needs only Node. The code that runs inside is in inside/.
-import type { PackageFiles } from '../packages-part.ts'
+import type { PackageFiles } from '../cell-packages-part.ts'
 import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '../provider.ts'
 import { SharedPreparation } from '../shared-preparation.ts'
 import { type BundleOptions, ensureBundle, findDamagedBundle, keepBundle } from './bundle.ts'

@@ -1,7 +1,7 @@
 // Outputs of cells as MCP resources, and what masks for the readers of resources.
 import type { ReadResourceResult } from '@modelcontextprotocol/server'
 import type { Bridge } from '../../bridge/bridge.ts'
-import type { ReadMasker } from '../../calls/saved-part.ts'
+import type { ReadMasker } from '../../calls/memories-part.ts'
 import type { Sessions } from './sessions.ts'
 import { OUTPUT_URI_TEMPLATE } from '../../cell/session/output-store.ts'
 import type { Session } from '../../cell/session/session.ts'

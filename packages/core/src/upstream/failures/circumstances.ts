@@ -2,7 +2,7 @@
 import type { BridgeError } from '../../errors.ts'
 import type { Redactor } from '../../config/secrets/redact.ts'
 import type { OwnCredentials } from '../auth/own-credentials.ts'
-import type { SignInPlace } from '../oauth-part.ts'
+import type { SignInPlace } from '../sign-in-part.ts'
 import type { InstallFacts } from '../installs-part.ts'
 import type { ProcessExit } from '../stdio/server-process.ts'
 

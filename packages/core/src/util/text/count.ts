@@ -1,4 +1,4 @@
-// Numbers, times and lists in sentences. Pure.
+// Numbers, times, lists and sandboxes in sentences. Pure.
 
 /** Returns `1 tool`, `12 tools`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
@@ -35,4 +35,9 @@ export function listText(all: readonly string[], moreCount = 0): string {
   const last = moreCount > 0 ? `${moreCount} more` : all.at(-1)
   const before = moreCount > 0 ? all : all.slice(0, -1)
   return before.length === 0 ? (last ?? '') : `${before.join(', ')} and ${last}`
+}
+
+/** `pyodide` says nothing to a reader who has not chosen it; the other providers are programs of the machine. */
+export function sandboxName(provider: string): string {
+  return provider === 'pyodide' ? 'embedded (pyodide)' : provider
 }

@@ -1,5 +1,5 @@
 // What packages use of util/text.
-export { ago, count, shortNumber, firstOf, listText } from './count.ts'
+export { ago, count, shortNumber, firstOf, listText, sandboxName } from './count.ts'
 export { didYouMean, didYouMeanText, editDistance, nearestName } from './did-you-mean.ts'
 export { fitsGlob } from './glob.ts'
 export {
@@ -15,7 +15,6 @@ export {
 } from './server-words.ts'
 export { byCodeUnit, foldName, isPlainIdentifier } from './python-name.ts'
 export { parsePythonLiteral } from './python-value.ts'
-export { sandboxName } from './sandbox-name.ts'
 export { plainText, shownText, TerminalText } from './terminal-text.ts'
 export { textName } from './text-name.ts'
 export { INVISIBLE, visible, visibleInline, withVisibleBlanks } from './visible.ts'

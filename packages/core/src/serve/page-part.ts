@@ -1,28 +1,7 @@
-// Serving many users over HTTP, and the page in the browser, as far as the core knows them.
-import type { Store } from '../util/stores/store.ts'
+// The page in the browser, as far as the core knows it.
 import { Part } from '../util/part.ts'
 import type { Bridge } from '../bridge/bridge.ts'
 import type { AnswerPage } from '../calls/permissions/answer-page.ts'
-
-export const http = new Part<HttpPart>('HTTP')
-
-export interface HttpPart {
-  /**
-   * Serves clients until a signal stops it.
-   * @throws BridgeError CONFIG_INVALID for an invalid address, or one that other machines can reach without a token
-   */
-  runHttp: (flags: HttpFlags) => Promise<void>
-  /** Those who have a token of their own. */
-  namedUsers: (store: Store) => Promise<string[]>
-}
-
-export interface HttpFlags {
-  http: string
-  ui?: string | true
-  tlsCert?: string
-  tlsKey?: string
-  trustedProxy?: string[]
-}
 
 export const page = new Part<PagePart>('the page')
 

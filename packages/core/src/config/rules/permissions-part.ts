@@ -1,5 +1,6 @@
-// Reading rules, as far as the core knows it.
+// Reading rules, and the former names of servers in them, as far as the core knows it.
 import { Part } from '../../util/part.ts'
+import type { DiscoveredServers } from '../entries/server-definition.ts'
 import type { FlowPreset, FlowReason } from './flow.ts'
 import type { ReadRules, RuleLists, RulesOfFile, TrustedText } from './permissions-schema.ts'
 import type { Policy, Subject, Preset } from './policy.ts'
@@ -21,4 +22,16 @@ interface RulesPart {
   allowAlways: (stateDir: string, tool: Subject, flow?: FlowReason) => Promise<void>
   /** Adds a server whose text the user trusts. @throws BridgeError CONFIG_INVALID when it cannot be written */
   rememberTrust: (stateDir: string, text: TrustedText) => Promise<void>
+}
+
+/** Without it, a renamed entry is another server for rules, which need another package anyway. */
+export const formerNames = new Part<FormerNamesPart>('former names of servers')
+
+interface FormerNamesPart {
+  FormerNames: new (stateDir: string) => FormerNames
+}
+
+export interface FormerNames {
+  /** The servers with the names that their entries had before. Never rejects. */
+  added(discovered: DiscoveredServers): Promise<DiscoveredServers>
 }

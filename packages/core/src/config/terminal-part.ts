@@ -1,18 +1,6 @@
-// What packages make of the definitions of servers, as far as the core knows it.
+// Profiles of servers, as far as the core knows them.
 import { Part } from '../util/part.ts'
 import type { DiscoveredServers } from './entries/server-definition.ts'
-
-/** Without it, a renamed entry is another server for rules, which need another package anyway. */
-export const formerNames = new Part<FormerNamesPart>('former names of servers')
-
-interface FormerNamesPart {
-  FormerNames: new (stateDir: string) => FormerNames
-}
-
-export interface FormerNames {
-  /** The servers with the names that their entries had before. Never rejects. */
-  added(discovered: DiscoveredServers): Promise<DiscoveredServers>
-}
 
 export const profiles = new Part<ProfilesPart>('profiles')
 
