@@ -1,6 +1,7 @@
 // Rows of what tasks cost at least through Sandbridge, beside the same calls made directly: replays of the calls of a
 // perfect model, in tokens of o200k.
-import type { BenchRow } from '../row.ts'
+import { ratio } from '../measure.ts'
+import { atMost, type BenchRow, reported } from '../row.ts'
 import type { Outcome } from '../arena/play.ts'
 import { replay } from '../arena/replay.ts'
 import { breakEven, labelOf, pairs, readWithCalledTools, whole } from '../arena/report.ts'
@@ -32,7 +33,7 @@ async function publishedRows(source: Source): Promise<BenchRow[]> {
   const ratios = pairs(outcomes).map(({ direct, cell }) => cell.tokens.read / direct.tokens.read)
   return [
     solvedRow(`${source}: tasks that the gold calls solve, in every way`, outcomes),
-    atMost(`${source}: tokens read in one cell ÷ direct calls, worst`, Math.max(...ratios), GOALS.oneCall),
+    atMost(`${source}: tokens read in one cell ÷ direct calls, worst`, Math.max(...ratios), GOALS.oneCall, ratio),
   ]
 }
 
@@ -60,38 +61,37 @@ export function rowsOf(outcomes: readonly Outcome[], alone: readonly Outcome[]):
       const ratios = of.flatMap(({ direct, [way]: one }) => (one ? [read(one) / read(direct)] : []))
       const row = `one call, ${labelOf({ way, style: 'calls' })} ÷ direct calls, ${name}, worst`
       if (ratios.length === 0) return []
-      return [way === 'found' ? ratioRow(row, Math.max(...ratios)) : atMost(row, Math.max(...ratios), GOALS.listed)]
+      return [
+        way === 'found'
+          ? reported(row, ratio(Math.max(...ratios)))
+          : atMost(row, Math.max(...ratios), GOALS.listed, ratio),
+      ]
     })
   const from = ones.map(({ direct, cell }) => breakEven(direct, cell))
   return [
     solvedRow('tasks that the gold calls solve, in every way', outcomes),
-    atMost('one call: tokens read ÷ direct calls, three servers listed, worst', worst(ones, read), GOALS.oneCall),
-    atMost('one call: the same, only its server listed, worst', worst(pairs(alone), read), GOALS.oneCall),
+    atMost(
+      'one call: tokens read ÷ direct calls, three servers listed, worst',
+      worst(ones, read),
+      GOALS.oneCall,
+      ratio,
+    ),
+    atMost('one call: the same, only its server listed, worst', worst(pairs(alone), read), GOALS.oneCall, ratio),
     ...beside(
       'three servers listed',
       all.filter(({ direct }) => direct.size === 1),
     ),
     ...beside('only its server listed', pairs(alone)),
-    ratioRow('one call: the same, only its tool listed, worst', worst(ones, readWithCalledTools)),
-    {
-      name: 'one call: definitions listed from which Sandbridge reads less',
-      value: `${whole(Math.min(...from))} to ${whole(Math.max(...from))} tokens`,
-      goal: '',
-      ok: null,
-    },
-    atMost(`${MANY} calls and more: tokens read in one cell ÷ direct calls, worst`, worst(many, read), GOALS.many),
+    reported('one call: the same, only its tool listed, worst', ratio(worst(ones, readWithCalledTools))),
+    reported(
+      'one call: definitions listed from which Sandbridge reads less',
+      `${whole(Math.min(...from))} to ${whole(Math.max(...from))} tokens`,
+    ),
+    atMost(
+      `${MANY} calls and more: tokens read in one cell ÷ direct calls, worst`,
+      worst(many, read),
+      GOALS.many,
+      ratio,
+    ),
   ]
 }
-
-const atMost = (name: string, value: number, limit: number): BenchRow => ({
-  ...ratioRow(name, value),
-  goal: `≤ ${limit.toFixed(2)} ×`,
-  ok: value <= limit,
-})
-
-const ratioRow = (name: string, value: number): BenchRow => ({
-  name,
-  value: `${value.toFixed(2)} ×`,
-  goal: '',
-  ok: null,
-})

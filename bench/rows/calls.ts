@@ -5,7 +5,7 @@ import { closeTestBridge, openTestBridge, published } from '@sandbridge/core/tes
 import { makeProvider, runtimeEnv, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { type CallCost, callCosts } from '../call-cost.ts'
 import { ratio } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { atMost, type BenchRow, reported } from '../row.ts'
 
 /** Wall time ÷ a bare client's: for sequential calls, and for five hundred at once. */
 const GOALS: Record<Exclude<ProviderName, 'kubernetes'>, [oneByOne: number, atOnce: number]> = {
@@ -38,12 +38,12 @@ export default async function callRows(wanted: readonly string[] = []): Promise<
 function costRows(name: string, { ratio: measured, uses }: CallCost, limit: number): BenchRow[] {
   const parts = Object.entries(uses).filter(([, { microseconds }]) => microseconds >= 0.5)
   return [
-    { name: `${name} ÷ bare client`, value: ratio(measured), goal: `≤ ${ratio(limit)}`, ok: measured <= limit },
-    ...parts.map(([part, { microseconds, switches }]) => ({
-      name: `${name}: ${part === 'bare' ? 'bare client and its server' : part}`,
-      value: `${microseconds.toFixed(1)} µs CPU, ${switches.toFixed(1)} switches`,
-      goal: '',
-      ok: null,
-    })),
+    atMost(`${name} ÷ bare client`, measured, limit, ratio),
+    ...parts.map(([part, { microseconds, switches }]) =>
+      reported(
+        `${name}: ${part === 'bare' ? 'bare client and its server' : part}`,
+        `${microseconds.toFixed(1)} µs CPU, ${switches.toFixed(1)} switches`,
+      ),
+    ),
   ]
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { NPM } from '@sandbridge/core/test/support/machine/npm-command.ts'
-import type { BenchRow } from '../row.ts'
+import { type BenchRow, reported } from '../row.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -29,12 +29,10 @@ export default async function packageRows(): Promise<BenchRow[]> {
   }
   const kilobytes = (bytes: number) => `${Math.round(bytes / 1000)} kB`
   return [
-    {
-      name: 'package',
-      value: `${kilobytes(packed.size)} packed, ${kilobytes(packed.unpackedSize)} unpacked, ${packed.entryCount} files`,
-      goal: '',
-      ok: null,
-    },
+    reported(
+      'package',
+      `${kilobytes(packed.size)} packed, ${kilobytes(packed.unpackedSize)} unpacked, ${packed.entryCount} files`,
+    ),
     { name: 'direct dependencies', value: Object.keys(dependencies).join(', '), goal: '', ok: null },
     { name: 'packages installed in all', value: String(installed.length), goal: '', ok: null },
   ]

@@ -12,7 +12,7 @@ import {
 } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { median, ms, ratio, timed } from '../measure.ts'
-import type { BenchRow } from '../row.ts'
+import { atMost, type BenchRow } from '../row.ts'
 
 const FOLDER = path.join(ROOT, 'bench/peers')
 /** Installed with the peers: they need a newer Node. */
@@ -54,7 +54,7 @@ export default async function peerRows(): Promise<BenchRow[]> {
     rows.push(
       { name: `${label}: from bubblewrap, over MCP`, value: ms(median(times.ours)), goal: '', ok: null },
       { name: `${label}: UTCP code mode, in process`, value: ms(median(times.theirs)), goal: '', ok: null },
-      { name: `${label}: ours ÷ theirs`, value: ratio(share), goal: `≤ ${ratio(1.2)}`, ok: share <= 1.2 },
+      atMost(`${label}: ours ÷ theirs`, share, 1.2, ratio),
     )
   }
   await closeTestBridge(bridge)

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { closeTestBridge, openTestBridge, ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { atMost, type BenchRow, reported } from '../row.ts'
 
-/** package.ts, its settings and one more. A client is offered tools at once, so that what offers them is loaded, too. */
+/** package.ts, its settings and one more. An offer to clients is made at once, and what makes it is loaded, too. */
 const MOST = { files: 3, withOffer: 6 }
 /** No bridge does without these. */
 const ALWAYS = /\*\*On:\*\* (?:always|by default)/

@@ -39,9 +39,7 @@ async function startRows(own: Provider, forked: Provider): Promise<BenchRow[]> {
   return [
     reported('fresh session from an empty pool: each with a Python of its own', ms(median(times.own))),
     reported('fresh session from an empty pool: forked', ms(start)),
-    hasPodman
-      ? { name: 'that ÷ podman run', value: ratio(share), goal: `≤ ${ratio(0.1)}`, ok: share <= 0.1 }
-      : reported('that ÷ podman run', 'no podman'),
+    hasPodman ? atMost('that ÷ podman run', share, 0.1, ratio) : reported('that ÷ podman run', 'no podman'),
   ]
 }
 

@@ -24,7 +24,7 @@ import { addPip, buildImage, hostPip, removeImages } from '@sandbridge/core/test
 import { descendants, runningProcesses } from '@sandbridge/core/test/support/machine/processes.ts'
 import { mebibytes, proportionalBytes } from '../../../bench/sandboxes.ts'
 import { median, ms, ratio, samples, timed } from '../../../bench/measure.ts'
-import { type BenchRow, reported } from '../../../bench/row.ts'
+import { atMost, type BenchRow, reported } from '../../../bench/row.ts'
 
 const ROUNDS = 3
 const IMAGE = 'localhost/sandbridge-bench-pip:1'
@@ -108,12 +108,7 @@ async function measured({ env, words }: { env: Env; words: string[] }, folder: s
     other === undefined ? ms(value) : `${ms(value)}, ${ratio(value / other)} of plain Python`
   return [
     reported('first install', `${added.seconds.toFixed(1)} s, ${size}`),
-    {
-      name: 'import, in a sandbox that waited',
-      value: ms(median(waited!)),
-      goal: '≤ 10 ms',
-      ok: median(waited!) <= 10,
-    },
+    atMost('import, in a sandbox that waited', median(waited!), 10, ms),
     reported('import, in a sandbox that did not wait', beside(median(fresh!), plain?.imports)),
     reported('a table and a chart, the whole command', beside(command, plain?.command)),
     reported(

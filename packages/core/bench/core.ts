@@ -9,7 +9,7 @@ import { closeTestBridge, fixtureServer, makeHome } from '@sandbridge/core/test/
 import { openTestBridge, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandboxes/sandbox-cache.ts'
 import { median, ms, ratio, samples, timed } from '../../../bench/measure.ts'
-import { atMost, type BenchRow } from '../../../bench/row.ts'
+import { atMost, type BenchRow, reported } from '../../../bench/row.ts'
 
 /** The first cells of a conversation run code that is not compiled yet. */
 const WARM_UP = 300
@@ -47,12 +47,7 @@ async function startRows(): Promise<BenchRow[]> {
       ms,
     ),
     atMost('embedded sandbox: cold start to ready, with the snapshot', median(cold), 500, ms),
-    {
-      name: 'the same to the first result, in a bridge that has started none',
-      value: ms(median(coldCell)),
-      goal: '',
-      ok: null,
-    },
+    reported('the same to the first result, in a bridge that has started none', ms(median(coldCell))),
     ...(await waitingRows()),
   ]
 }

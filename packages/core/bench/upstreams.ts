@@ -13,7 +13,7 @@ import { closeTestBridge, fixtureServer, makeHome } from '@sandbridge/core/test/
 import { openTestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import type { ServerEntry, TestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { median, ms, timed } from '../../../bench/measure.ts'
-import type { BenchRow } from '../../../bench/row.ts'
+import { atMost, type BenchRow } from '../../../bench/row.ts'
 
 const FIRST_CALL_SAMPLES = 9
 const FIRST_CALL_LIMIT_MS = 20
@@ -73,12 +73,7 @@ async function firstCallRows(): Promise<BenchRow[]> {
   rmSync(home, { recursive: true, force: true })
   const overhead = median(differences)
   return [
-    {
-      name: "first call to a cached stdio server, beyond the server's own start",
-      value: ms(overhead),
-      goal: `≤ ${ms(FIRST_CALL_LIMIT_MS)}`,
-      ok: overhead <= FIRST_CALL_LIMIT_MS,
-    },
+    atMost("first call to a cached stdio server, beyond the server's own start", overhead, FIRST_CALL_LIMIT_MS, ms),
     {
       name: 'processes started, and requests sent that a first call does not need',
       value: `${processes}, ${[...unexpected].join(' ') || 'none'}`,

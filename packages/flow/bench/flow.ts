@@ -10,7 +10,7 @@ import {
 import { loopOf, warmUp } from '../../../bench/call-loop.ts'
 import { cpuShare } from '../../../bench/cpu-share.ts'
 import { median, ratio } from '../../../bench/measure.ts'
-import type { BenchRow } from '../../../bench/row.ts'
+import { atMost, type BenchRow } from '../../../bench/row.ts'
 
 /** V8 has compiled most of the hot code by then, for each kind of bridge. */
 const WARM_UP = 3_000
@@ -37,12 +37,7 @@ async function callRows(): Promise<BenchRow[]> {
   for (let set = 0; set < SETS; set += 1) await measureSet(ratios)
   return FLOWS.map((flow) => {
     const measured = median(ratios[flow])
-    return {
-      name: `MCP_BRIDGE_FLOW=${flow} ÷ off, one tool call`,
-      value: ratio(measured),
-      goal: `≤ ${ratio(CALL_LIMIT)}`,
-      ok: measured <= CALL_LIMIT,
-    }
+    return atMost(`MCP_BRIDGE_FLOW=${flow} ÷ off, one tool call`, measured, CALL_LIMIT, ratio)
   })
 }
 
@@ -59,12 +54,7 @@ async function cpuRows(): Promise<BenchRow[]> {
     const env = { ...RECORD, MCP_BRIDGE_FLOW: flow }
     const share = await cpuShare(env, isOfFlow, { warmUp: WARM_UP, calls: PROFILED_CALLS })
     const measured = 1 / (1 - share)
-    rows.push({
-      name: `MCP_BRIDGE_FLOW=${flow} ÷ off, CPU time of one tool call`,
-      value: ratio(measured),
-      goal: `≤ ${ratio(CALL_LIMIT)}`,
-      ok: measured <= CALL_LIMIT,
-    })
+    rows.push(atMost(`MCP_BRIDGE_FLOW=${flow} ÷ off, CPU time of one tool call`, measured, CALL_LIMIT, ratio))
   }
   return rows
 }

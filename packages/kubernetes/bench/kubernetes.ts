@@ -21,7 +21,7 @@ import {
   realPods,
 } from '@sandbridge/kubernetes/test/support/real-cluster.ts'
 import { median, ms, ratio, samples, timed } from '../../../bench/measure.ts'
-import { atMost, type BenchRow } from '../../../bench/row.ts'
+import { atMost, type BenchRow, reported } from '../../../bench/row.ts'
 
 const LIMITS = { memoryBytes: 512 * 2 ** 20 }
 const GOALS = { firstCellMs: 60, local: 2, cold: 1.3, floodMegabytes: 16 }
@@ -87,27 +87,12 @@ async function localRows(): Promise<BenchRow[]> {
     [of.pods, of.durable, of.piped, of.local].map((measured) => ms(median(measured))).join(', ')
   const longer = (of: Times) => ratio(median(of.durable) / median(of.pods))
   return [
-    {
-      name: 'live cell: pod, durable pod, container through its engine, container',
-      value: times(cell),
-      goal: 'reported',
-      ok: null,
-    },
+    reported('live cell: pod, durable pod, container through its engine, container', times(cell)),
     atMost('live cell ÷ the same in a local container', median(cell.pods) / median(cell.local), GOALS.local, ratio),
-    {
-      name: 'tool call: pod, durable pod, container through its engine, container',
-      value: times(call),
-      goal: 'reported',
-      ok: null,
-    },
+    reported('tool call: pod, durable pod, container through its engine, container', times(call)),
     atMost('tool call ÷ the same in a local container', median(call.pods) / median(call.local), GOALS.local, ratio),
     atMost('tool call ÷ the same through the engine', median(call.pods) / median(call.piped), GOALS.local, ratio),
-    {
-      name: 'durable pod ÷ ordinary pod: live cell, tool call',
-      value: `${longer(cell)}, ${longer(call)}`,
-      goal: 'reported',
-      ok: null,
-    },
+    reported('durable pod ÷ ordinary pod: live cell, tool call', `${longer(cell)}, ${longer(call)}`),
   ]
 }
 
@@ -153,12 +138,7 @@ async function coldRows(provider: Provider): Promise<BenchRow[]> {
   }
   const times = `${ms(median(ours))} and ${ms(median(own))}`
   return [
-    {
-      name: 'cold pod to first result, and the cluster’s own time to Running',
-      value: times,
-      goal: 'reported',
-      ok: null,
-    },
+    reported('cold pod to first result, and the cluster’s own time to Running', times),
     atMost('cold pod to first result ÷ that', median(ours) / median(own), GOALS.cold, ratio),
   ]
 }
@@ -205,12 +185,7 @@ async function echoRow(): Promise<BenchRow> {
   await samples(WARM_ECHOES, () => timed(echo))
   const times = await samples(ECHOES, () => timed(echo))
   await pod.dispose()
-  return {
-    name: 'an echo in a pod over the same channel, without kernel and server',
-    value: ms(median(times)),
-    goal: 'reported',
-    ok: null,
-  }
+  return reported('an echo in a pod over the same channel, without kernel and server', ms(median(times)))
 }
 
 /** Measured by polling the cluster continuously. */

@@ -11,7 +11,7 @@ import { SILENT } from '../../core/src/util/log.ts'
 import { servePage } from '@sandbridge/page/serve-page.ts'
 import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { median, ms, samples } from '../../../bench/measure.ts'
-import type { BenchRow } from '../../../bench/row.ts'
+import { atMost, type BenchRow } from '../../../bench/row.ts'
 import { LogFolder } from '../../core/src/util/stores/files/log-folder.ts'
 
 const RUNS = 10_000
@@ -84,20 +84,7 @@ export default async function pageRows(): Promise<BenchRow[]> {
       await newest(RUNS + 1 + index)
       return performance.now() - startedAt
     })
-    return [
-      {
-        name: names[0]!,
-        value: ms(median(paints)),
-        goal: `≤ ${PAINT_GOAL_MS} ms`,
-        ok: median(paints) <= PAINT_GOAL_MS,
-      },
-      {
-        name: names[1]!,
-        value: ms(median(events)),
-        goal: `≤ ${EVENT_GOAL_MS} ms`,
-        ok: median(events) <= EVENT_GOAL_MS,
-      },
-    ]
+    return [atMost(names[0]!, median(paints), PAINT_GOAL_MS, ms), atMost(names[1]!, median(events), EVENT_GOAL_MS, ms)]
   } finally {
     await browser.close()
     service.close()

@@ -9,7 +9,7 @@ import type { Wordings } from '../../core/src/calls/catalog/search-part.ts'
 import type { UpstreamTool } from '../../core/src/upstream/upstream.ts'
 import { catalogOf } from '../../../bench/catalog-of.ts'
 import { median, ms, samples, timed } from '../../../bench/measure.ts'
-import type { BenchRow } from '../../../bench/row.ts'
+import { type BenchRow, reported } from '../../../bench/row.ts'
 import { cachedStartRow } from './catalog/cached-start.ts'
 import { madeUpServers } from './catalog/made-up-servers.ts'
 import { madeUpTools } from './catalog/ten-thousand-tools.ts'
@@ -150,12 +150,10 @@ async function recallRows(catalog: Catalog, queries: LabelledQuery[], set: strin
   return [
     ...rows,
     atLeast(`recall@5, all${set} (${all.length})`, all, OVERALL_GOAL),
-    {
-      name: `recall@5, mean of ${servers.length} servers, and the lowest${set}`,
-      value: `${mean(servers).toFixed(3)}, ${Math.min(...servers).toFixed(3)}`,
-      goal: '',
-      ok: null,
-    },
+    reported(
+      `recall@5, mean of ${servers.length} servers, and the lowest${set}`,
+      `${mean(servers).toFixed(3)}, ${Math.min(...servers).toFixed(3)}`,
+    ),
     row(`queries answered with nothing${set}`, `${empty} of ${queries.length}`, '0', empty === 0),
     row(`tokens of a top-5 answer, median${set}`, String(tokens), `≤ ${ANSWER_TOKENS}`, tokens <= ANSWER_TOKENS),
   ]

@@ -12,7 +12,7 @@ import {
 } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { useOf } from '../../../bench/cpu.ts'
 import { lowerQuartile, median, ms, ratio, samples } from '../../../bench/measure.ts'
-import { atMost, type BenchRow } from '../../../bench/row.ts'
+import { atMost, type BenchRow, reported } from '../../../bench/row.ts'
 
 const WARM_UP = 1_000
 const ROUNDS = 25
@@ -64,12 +64,7 @@ async function callRows(otel: Record<string, string>): Promise<BenchRow[]> {
     atMost('a tool call, every observer on ÷ none', oneByOne.factor, GOALS.oneByOne, ratio),
     atMost(`${AT_ONCE} at once, every observer on ÷ none`, atOnce.factor, GOALS.atOnce, ratio),
     // Includes the work after the cell.
-    {
-      name: '… CPU of the bridge, one after the other; at once',
-      value: `${oneByOne.cpu}; ${atOnce.cpu}`,
-      goal: '',
-      ok: null,
-    },
+    reported('… CPU of the bridge, one after the other; at once', `${oneByOne.cpu}; ${atOnce.cpu}`),
   ]
 }
 

@@ -2,7 +2,7 @@
 // wanted tool it calls weak.
 import type { Catalog } from '../../../core/src/calls/catalog/catalog.ts'
 import type { UpstreamTool } from '../../../core/src/upstream/upstream.ts'
-import type { BenchRow } from '../../../../bench/row.ts'
+import { type BenchRow, reported } from '../../../../bench/row.ts'
 
 interface Goals {
   /** Greatest share of answers with the wanted tool that are called weak. */
@@ -45,12 +45,10 @@ export async function weakRows(
   const recognised = without.weak / without.count
   const guessed = ({ count, guessed: some }: typeof withTool): string => (some / count).toFixed(3)
   return [
-    {
-      name: `answers called guesses, with the wanted tool and without${set}`,
-      value: `${guessed(withTool)}, ${guessed(without)}`,
-      goal: '',
-      ok: null,
-    },
+    reported(
+      `answers called guesses, with the wanted tool and without${set}`,
+      `${guessed(withTool)}, ${guessed(without)}`,
+    ),
     {
       name: `answers with the wanted tool that are called weak${set} (${withTool.count})`,
       value: wrong.toFixed(3),
