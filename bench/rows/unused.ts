@@ -1,5 +1,5 @@
-// Rows of packages that a bridge does not use: how many of a package's own files it has loaded after a list of tools and
-// a cell. Node's coverage names the files, of a bridge that runs from the sources.
+// Rows of packages that a bridge does not use: how many of a package's own files it has loaded after a list of tools
+// and a cell. Node's coverage names the files, of a bridge that runs from the sources.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

@@ -81,7 +81,9 @@ for (const folder of ['bench', 'packages/core/bench'])
   for (const file of readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.startsWith('arena')) continue
     const text = readFileSync(path.join(ROOT, folder, file), 'utf8')
-    for (const [, other] of text.matchAll(/'(?:@sandbridge|[./]+\/packages)\/(?!core\/|sandbridge\/)([\w-]+)\//g))
+    for (const [, other] of text.matchAll(
+      /(?:from |import\()'(?:@sandbridge|[./]+\/packages)\/(?!core\/|sandbridge\/)([\w-]+)\//g,
+    ))
       found.push(`${folder}/${file}: rows about ${other} lie in packages/${other}/bench`)
   }
 for (const door of doors)
