@@ -42,7 +42,7 @@ const FLOOD = `
 import gc, json, os, signal, sys, time
 if hasattr(signal, 'SIGIO') and sys.platform != 'emscripten': signal.signal(signal.SIGIO, signal.SIG_IGN)
 fd = os.open('/dev/sandbridge', os.O_WRONLY) if os.path.exists('/dev/sandbridge') else next(one._out for one in gc.get_objects() if type(one).__name__ == 'PipePort')
-frames = [{'type': 'call', 'id': 10**9 + i, 'cell': CELL, 'method': METHOD, 'params': {}} for i in range(200)]
+frames = [{'type': 'call', 'id': 10**9 + i, 'cell': CELL, 'method': METHOD, 'params': {}} for i in range(COUNT)]
 data = ''.join(json.dumps(frame) + '\\n' for frame in frames).encode()
 while data: data = data[os.write(fd, data):]
 until = time.monotonic() + 1
@@ -83,12 +83,12 @@ describe.each(['pyodide', 'bubblewrap', 'kubernetes'] as const)('%s', { timeout:
   })
 
   it.for([
-    // Of `call_tool`, all replies together are more than may stay unread.
-    ['open_artifact', 30, 5],
-    ['call_tool', 200, 1],
+    ['open_artifact', 30, 200, 5],
+    // Its replies together are more than may stay unread, and its calls more than arrive at once.
+    ['call_tool', 3_000, 4_000, 1 / 4],
   ] as const)(
-    'answers to %s that a cell does not read are requested for %s of 200 calls at most',
-    async ([method, most, mebibytes]) => {
+    'answers to %s that a cell does not read are requested for %s of %s calls at most',
+    async ([method, most, count, mebibytes]) => {
       const cells = await start()
       let begun = 0
       const onCall = (call: CallFrame) => {
@@ -97,7 +97,8 @@ describe.each(['pyodide', 'bubblewrap', 'kubernetes'] as const)('%s', { timeout:
         return 'x'.repeat(mebibytes * MIB)
       }
       const stdin = cells.kernel.sandbox.stdin
-      const { status } = await cells.run(FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`), onCall)
+      const flood = FLOOD.replace('CELL', '1').replace('METHOD', `'${method}'`).replace('COUNT', `${count}`)
+      const { status } = await cells.run(flood, onCall)
       expect(status).toBe('ok')
       expect(begun).toBeLessThanOrEqual(most)
       // The control: the flood arrives, and many calls are begun. What stays unread is limited.
