@@ -3,11 +3,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as httpRequest } from 'node:http'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { Access, cookieName } from '../../src/access.ts'
 import { servePage } from '../../src/serve-page.ts'
-import { launch, openLink, openPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
-import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
+import { launch, openLink } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { type ObservedBridge, openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 
 interface Reply {
   status: number
@@ -15,10 +15,21 @@ interface Reply {
   body: string
 }
 
-async function open() {
-  const { bridge } = await openObserved()
-  const service = await servePage(bridge, 0)
-  onTestFinished(() => service.close())
+/** One bridge for all tests that do not end its page: each opens it with a link of its own. */
+let observed: ObservedBridge
+let service: Awaited<ReturnType<typeof servePage>>
+let end: () => Promise<void>
+beforeAll(async () => {
+  observed = await openObserved({}, (close) => (end = close))
+  service = await servePage(observed.bridge, 0)
+})
+afterAll(async () => {
+  service.close()
+  await end()
+})
+const openInBrowser = async () => openLink(await launch(), service.newLink())
+
+function open() {
   const link = new URL(service.newLink())
   const send = (path: string, { method = 'GET', headers = {}, body = '' } = {}): Promise<Reply> =>
     new Promise((resolve, reject) => {
@@ -37,11 +48,11 @@ async function open() {
     const cookie = String(headers['set-cookie']).split(';')[0]!
     return { cookie, 'x-sandbridge-key': /#key=([\w-]+)/.exec(body)![1]! }
   }
-  return { bridge, service, link, send, redeem, enter }
+  return { link, send, redeem, enter }
 }
 
 it('a link to the page opens once', async () => {
-  const { link, send, redeem } = await open()
+  const { link, send, redeem } = open()
   for (const purpose of ['prefetch', 'none']) {
     const looked = await send(link.pathname, { headers: { 'sec-purpose': purpose } })
     expect([looked.status, looked.headers['set-cookie']], 'looking at a link redeems it not').toEqual([200, undefined])
@@ -58,13 +69,13 @@ it('a link to the page opens once', async () => {
 })
 
 it('a link to the page is redeemed by the form of a page of the same origin only', async () => {
-  const { link, send } = await open()
+  const { link, send } = open()
   expect((await send(link.pathname, { method: 'POST' })).status).toBe(401)
   expect((await send(link.pathname, { method: 'POST', headers: { origin: 'http://evil.example' } })).status).toBe(403)
 })
 
 it('a page of another port cannot end the access of the page with a key that it makes up (needs Chromium)', async () => {
-  const { page, service } = await openPage()
+  const { page } = await openInBrowser()
   const { origin } = new URL(service.address)
   const other = await page.context().newPage()
   await other.goto(`${origin}/ui/#key=AAAA`)
@@ -83,7 +94,7 @@ it('a page of another port cannot end the access of the page with a key that it 
 it.each(['/ui/open/', '/ui/open/nonsense', `/ui/open/${'A'.repeat(32)}`])(
   'a link to the page cannot be made up: %s',
   async (path) => {
-    expect((await (await open()).send(path)).status).toBe(401)
+    expect((await open().send(path)).status).toBe(401)
   },
 )
 
@@ -119,7 +130,7 @@ describe('an old token', () => {
 })
 
 it('a request of the page needs the cookie and the key', async () => {
-  const { send, enter } = await open()
+  const { send, enter } = open()
   const pass = await enter()
   const { cookie } = pass
   const status = async (headers: Record<string, string>) => (await send('/ui/api/servers', { headers })).status
@@ -134,7 +145,7 @@ it('a request of the page needs the cookie and the key', async () => {
 })
 
 it('a program that holds more connections open than there may be does not lock the page out', async () => {
-  const { send, enter, link } = await open()
+  const { send, enter, link } = open()
   const headers = await enter()
   // In a process of its own: here, both ends would count as open files.
   const strangers = `
@@ -164,7 +175,7 @@ it.each([
   ['origin', 'http://127.0.0.1:1', 403],
   ['origin', 'http://localhost', 403],
 ])('a request of the page is refused with %s %s', async (name, value, expected) => {
-  const { send, enter } = await open()
+  const { send, enter } = open()
   const headers = { ...(await enter()), [name]: value }
   expect((await send('/ui/api/servers', { headers })).status).toBe(expected)
   expect((await send('/ui/', { headers })).status).toBe(expected)
@@ -177,7 +188,7 @@ it.each([
   '/ui/assets/../../cli.js',
   '/ui/nothing',
 ])('a request of the page finds no file outside of it: %s', async (path) => {
-  const { send, enter } = await open()
+  const { send, enter } = open()
   const { status, body } = await send(path, { headers: await enter() })
   expect([307, 404]).toContain(status)
   expect(body).not.toContain('devDependencies')
@@ -189,7 +200,7 @@ it.each([
   ['an unknown server', '{"name": "nobody"}'],
   ['too much', JSON.stringify({ name: 'x'.repeat(3_000_000) })],
 ])('a request of the page with %s is refused, and the page is still served', async (_, body) => {
-  const { send, enter } = await open()
+  const { send, enter } = open()
   const headers = await enter()
   expect([400, 413]).toContain((await send('/ui/api/server/restart', { method: 'POST', headers, body })).status)
   expect((await send('/ui/api/server/restart', { headers })).status).toBe(405)
@@ -197,7 +208,7 @@ it.each([
 })
 
 it('a page in a browser has no access through the cookie alone, as a page at another port could use it', async () => {
-  const { page, service } = await openPage()
+  const { page } = await openInBrowser()
   const target = new URL(service.newLink()).origin
   const elsewhere = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<title>elsewhere</title>')
@@ -231,8 +242,8 @@ it('a page in a browser says that its bridge ended, and needs a new link when an
 })
 
 it('a page in a browser shows what a cell prints as text only', async () => {
-  const { page, run, problems } = await openPage()
-  await run(
+  const { page, problems } = await openInBrowser()
+  await observed.run(
     [
       'print("<img src=x onerror=document.title=1><script>document.title=2</script>\\x1b[31mred\\x1b[0m\\x1b]0;title\\x07")',
       'print("\\udc80 lone, \\u202egnp.exe")',
@@ -243,7 +254,7 @@ it('a page in a browser shows what a cell prints as text only', async () => {
       'H()',
     ].join('\n'),
   )
-  const cell = page.getByRole('article', { name: 'Cell 1' })
+  const cell = page.getByRole('article').filter({ hasText: 'plain' })
   await cell.getByText('done').waitFor()
   const text = await cell.locator('.output').innerText()
   expect(text).toContain('<img src=x onerror=')
@@ -257,9 +268,9 @@ it('a page in a browser shows what a cell prints as text only', async () => {
 })
 
 it('a page in a browser cuts 50 MB of output, and says so', async () => {
-  const { page, run, problems } = await openPage()
-  await run('for _ in range(50): print("0123456789" * 100_000)')
-  const cell = page.getByRole('article', { name: 'Cell 1' })
+  const { page, problems } = await openInBrowser()
+  await observed.run('for _ in range(50): print("0123456789" * 100_000)')
+  const cell = page.getByRole('article')
   await cell.getByText(/more characters are not shown/).waitFor()
   expect(await cell.innerText().then((text) => text.length)).toBeLessThan(100_000)
   expect(problems).toEqual([])
