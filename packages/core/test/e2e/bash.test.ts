@@ -5,20 +5,21 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { bridgeEnv, CLI, type TestBridge } from '../support/bridges/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '../support/sandboxes/engines.ts'
-import { ruledBridge } from '../support/bridges/ruled-bridge.ts'
+import { ruledBridge, sharedRuledBridge } from '../support/bridges/ruled-bridge.ts'
 import { runProgram } from '../support/machine/run-program.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const ENV = { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'python,bash' }
+const shared = sharedRuledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'replay' } })
 
 const bash = (bridge: TestBridge, code: string, args: Record<string, unknown> = {}) =>
   bridge.callTool('run_bash', { code, ...args })
 
 it('run_bash is a tool only where MCP_BRIDGE_LANGUAGES names it', async () => {
-  const without = await startBridge()
+  const { bridge: without } = await ruledBridge()
   const [python] = (await without.client.listTools()).tools
   await expect(bash(without, 'echo hi')).rejects.toThrow(/Unknown tool 'run_bash'; the only one is run_python/)
-  const { client } = await startBridge({ env: ENV })
+  const { client } = shared({}).bridge
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(['run_python', 'run_bash'])
   expect(tools[0]).toEqual(python)
@@ -50,11 +51,12 @@ it('run_bash is not listed where there is no bash, and says so when it is called
 
 it('run_bash calls tools, keeps variables and shares the session with Python', async () => {
   await providerOrSkip('bubblewrap')
-  const { bridge, reached } = await ruledBridge({ env: ENV })
+  const { bridge, reached } = shared({})
+  const cells = Number(await bridge.run('runtime.session().cellCount'))
   const { text, isError } = await bash(bridge, 'kept=1; mcp hub create_issue --title "a b" --id 7; echo text > f')
   expect([isError, text]).toEqual([false, 'did create_issue'])
   expect(reached()).toEqual([['create_issue', { title: 'a b', id: '7' }]])
-  expect(await bridge.run('print(open("f").read(), runtime.session().cellCount)')).toBe('text\n 2')
+  expect(await bridge.run('print(open("f").read(), runtime.session().cellCount)')).toBe(`text\n ${cells + 2}`)
   expect((await bash(bridge, 'echo "kept $kept"; mcp search create issue')).text).toMatch(
     /^kept 1\nmcp hub create_issue .*# Tool create_issue$/m,
   )
@@ -64,7 +66,7 @@ it('run_bash calls tools, keeps variables and shares the session with Python', a
 
 it('run_bash is refused calls that a rule denies, whichever way it makes them', async () => {
   await providerOrSkip('bubblewrap')
-  const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
+  const { bridge, reached } = shared({ deny: ['hub__delete_*'] })
   const { text } = await bash(
     bridge,
     `mcp hub delete_repo --id 1; echo "status $?"; mcp hub Delete-Repo; mcp hub delete_repo --raw --json '{"id":1}'
@@ -77,20 +79,23 @@ echo '{}' | mcp hub delete_repo --json -; bash -c 'mcp hub delete_repo'; mcp hub
 
 it('run_bash is distinguished from Python in the record', async () => {
   await providerOrSkip('bubblewrap')
-  const { bridge, home } = await ruledBridge({ env: { ...ENV, MCP_BRIDGE_AUDIT: 'replay' } })
-  await bash(bridge, 'mcp hub get_issue --id 1')
-  await bridge.client.close()
-  const files = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((file) => /audit.*\.jsonl$/.test(file))
-  const lines = files.flatMap((file) => readFileSync(path.join(home, file), 'utf8').split('\n'))
-  const run = lines.find((line) => line.includes('"type":"run"'))!
-  expect(run).toContain('"tool":"run_bash"')
-  const { run: id } = JSON.parse(run) as Record<string, string>
+  const { bridge, home } = shared({})
+  await bash(bridge, 'mcp hub get_issue --id recorded')
+  const lineOf = (type: string) => {
+    const files = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /audit.*\.jsonl$/.test(file),
+    )
+    const lines = files.flatMap((file) => readFileSync(path.join(home, file), 'utf8').split('\n'))
+    return lines.find((line) => line.includes(`"type":"${type}"`) && line.includes('recorded'))
+  }
+  await expect.poll(() => lineOf('run')).toContain('"tool":"run_bash"')
+  expect(lineOf('call')).toContain('"name":"get_issue"')
+  const { run: id } = JSON.parse(lineOf('run')!) as Record<string, string>
   const saved = await runProgram(process.execPath, [CLI, 'save', id!, 'report'], bridgeEnv(home), { cwd: home })
   expect([saved.code, saved.stderr], 'it is no Python to make a function of').toEqual([
     2,
     expect.stringContaining('is a cell of run_bash'),
   ])
-  expect(lines.find((line) => line.includes('"type":"call"'))).toContain('"name":"get_issue"')
 })
 
 /** Writes to the socket of `mcp`, as any process of the sandbox can. */
@@ -114,7 +119,7 @@ def speak(data, wait=True):
 
 it('the socket of mcp in a bash cell refuses garbage, floods and forged frames', async () => {
   await providerOrSkip('bubblewrap')
-  const { bridge, reached } = await ruledBridge({ env: ENV, permissions: { deny: ['hub__delete_*'] } })
+  const { bridge, reached } = shared({ deny: ['hub__delete_*'] })
   const attack = `cat > speak.py <<'EOF'
 ${SPEAK}
 frame = b'{"type":"call","id":1,"cell":1,"method":"call_tool","params":{"server":"hub","tool":"delete_repo","args":[],"kwargs":{}}}\\n'
