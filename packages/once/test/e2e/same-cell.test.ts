@@ -43,13 +43,28 @@ function openShared() {
   return use(shared(), { ...sharedMail, sent, got: (count) => sharedMail.got(before + count) })
 }
 
-it('a cell that is sent again after its client gave up gets the answers of its calls, and says so', async () => {
-  const { bridge, sent, lose } = await open()
+it('a cell that is sent again after its client gave up gets the answers of its calls, and it and the record say so', async () => {
+  const { bridge, sent, lose } = await open({ MCP_BRIDGE_AUDIT: 'shape' })
   await lose(threeMails(20), 2, 200)
   const code = `# again\n${threeMails(0)}`
   const { text } = await bridge.call({ code: code })
   expect(sent()).toEqual(['send one', 'send two', 'send three'])
   for (const words of [THREE_ANSWERS, TWO_USED]) expect(text).toContain(words)
+  const logs = new LogFolder(path.join(bridge.home, 'MCPs/.sandbridge/audit'))
+  const reused = async () => {
+    const read = await Promise.all((await logs.list()).map(({ name }) => logs.linesAfter(name, 0)))
+    const all = read.flatMap(({ lines }) => lines.map((line) => JSON.parse(line) as Record<string, unknown>))
+    return all.filter(({ type }) => type === 'call').map((one) => one['reused'] === true)
+  }
+  await expect.poll(reused, { timeout: 20_000 }).toEqual([false, false, true, true, false])
+  const { stdout } = await runCommand(['log'], bridgeEnv(bridge.home, { MCP_BRIDGE_AUDIT: 'shape' }))
+  expect(stdout.match(/call +mail__send +\w+/g)?.map((line) => line.split(/ +/).at(-1))).toEqual([
+    'ok',
+    'ok',
+    'reused',
+    'reused',
+    'ok',
+  ])
   // Its result is delivered now: the same cell is meant.
   expect((await bridge.call({ code: code })).text).not.toContain('used again')
   expect(sent()).toHaveLength(6)
@@ -86,12 +101,12 @@ it('loops, and a cell that is run again after its result, make every call', asyn
 })
 
 it('another cell with the same call gets its answer, and one with other arguments is made', async () => {
-  const { bridge, sent, lose } = await open()
+  const { bridge, sent, lose } = openShared()
   await lose('await mcp_mail.send(text="one"); import time; time.sleep(20)', 1, 200)
   // A cell that only looks is told once, and is no answer to whether the mail was sent.
-  const look = 'print(await mcp_mail.list_sent())'
+  const look = 'print((await mcp_mail.list_sent()).split()[-1])'
   const told = '[sandbridge: A cell whose result was lost had made calls that this one did not repeat: mail.send (1).]'
-  expect((await bridge.call({ code: look })).text).toBe(`send one\n${told}`)
+  expect((await bridge.call({ code: look })).text).toBe(`one\n${told}`)
   expect((await bridge.call({ code: look })).text).not.toContain('sandbridge')
   const { text } = await bridge.call({
     code: 'for text in ("one", "one", "other"): print(await mcp_mail.send(text=text))',
@@ -151,7 +166,8 @@ it('a server that claims to read is believed, unless the name of its tool says o
 })
 
 it('a changed cell gets no answer of a call with other arguments, and none twice', async () => {
-  const { bridge, sent, lose } = await open()
+  const { bridge, sent, lose } = openShared()
+  const first = `send 1 is number ${sharedMail.sent().length + 1}`
   await lose('await mcp_mail.send(text="1", size=1); import time; time.sleep(20)', 1, 200)
   const code = `for args in ({"text": "1"}, {"text": "1", "size": 1, "more": None}, {"text": "1", "size": 2}, {"text": "1 "},
              {"text": "1", "size": 1}, {"text": "1", "size": 1}):
@@ -160,30 +176,8 @@ it('a changed cell gets no answer of a call with other arguments, and none twice
   const { text } = await bridge.call({ code })
   expect(text).toContain('used again: mail.send (1).')
   const lines = text.split('\n').map((line) => line.replaceAll(/x+$/g, ''))
-  expect(lines.filter((line) => line === 'send 1 is number 1')).toHaveLength(1)
+  expect(lines.filter((line) => line === first)).toHaveLength(1)
   expect(new Set(lines.filter((line) => line.includes('is number'))).size).toBe(sent().length)
-})
-
-it('the audit log and sandbridge log tell a reused answer from a call', async () => {
-  const { bridge, sent, lose } = await open({ MCP_BRIDGE_AUDIT: 'shape' })
-  await lose(threeMails(20), 2, 200)
-  await bridge.call({ code: threeMails(0) })
-  expect(sent()).toHaveLength(3)
-  const logs = new LogFolder(path.join(bridge.home, 'MCPs/.sandbridge/audit'))
-  const reused = async () => {
-    const read = await Promise.all((await logs.list()).map(({ name }) => logs.linesAfter(name, 0)))
-    const all = read.flatMap(({ lines }) => lines.map((line) => JSON.parse(line) as Record<string, unknown>))
-    return all.filter(({ type }) => type === 'call').map((one) => one['reused'] === true)
-  }
-  await expect.poll(reused, { timeout: 20_000 }).toEqual([false, false, true, true, false])
-  const { stdout } = await runCommand(['log'], bridgeEnv(bridge.home, { MCP_BRIDGE_AUDIT: 'shape' }))
-  expect(stdout.match(/call +mail__send +\w+/g)?.map((line) => line.split(/ +/).at(-1))).toEqual([
-    'ok',
-    'ok',
-    'reused',
-    'reused',
-    'ok',
-  ])
 })
 
 it('a call of runtime.again whose answer was lost is not sent once more unseen', async () => {
@@ -197,20 +191,22 @@ it('a call of runtime.again whose answer was lost is not sent once more unseen',
   expect(sent()).toHaveLength(3)
 })
 
-it.each([
-  [
-    'run_javascript',
-    'await mcp_mail.send({ text: "silent" })',
-    'await runtime.again(mcp_mail.send({ text: "silent" }))',
-  ],
-  ['run_bash', 'mcp mail send --text silent', 'mcp again mail send --text silent'],
-])('a cell of %s is told of an unknown outcome, and makes the call knowingly', async (tool, code, again) => {
+it('a cell of another language is told of an unknown outcome, and makes the call knowingly', async () => {
   await providerOrSkip('bubblewrap')
   const { bridge, sent, lose } = await open({ ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'javascript, bash' })
-  await lose(code, 1, 0, tool)
-  expect((await bridge.callTool(tool, { code })).text).toMatch(/may or may not have taken effect[^]*again[ (]/)
-  await lose(again, 1, 0, tool)
-  expect(sent()).toEqual(['send silent', 'send silent'])
+  for (const [tool, code, again] of [
+    [
+      'run_javascript',
+      'await mcp_mail.send({ text: "silent" })',
+      'await runtime.again(mcp_mail.send({ text: "silent" }))',
+    ],
+    ['run_bash', 'mcp mail send --text silent,too', 'mcp again mail send --text silent,too'],
+  ] as const) {
+    await lose(code, 1, 0, tool)
+    expect((await bridge.callTool(tool, { code })).text).toMatch(/may or may not have taken effect[^]*again[ (]/)
+    await lose(again, 1, 0, tool)
+  }
+  expect(sent()).toEqual(['send silent', 'send silent', 'send silent,too', 'send silent,too'])
 })
 
 it('a person who presses Ctrl-C in sandbridge exec reads what was done until then', async () => {
