@@ -17,6 +17,7 @@ import { writePermissions } from '@sandbridge/core/test/support/bridges/ruled-br
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
 
 const SERVER = path.join(import.meta.dirname, 'varied.mjs')
 const MAIL = 'ann@corp.example'
@@ -37,7 +38,7 @@ function homeOf(more: object = {}): { home: string; reached: () => unknown[] } {
 }
 
 type Call = (
-  bridge: TestBridge,
+  bridge: Pick<TestBridge, 'client'>,
   tool: string,
   args?: Record<string, unknown>,
   options?: { signal?: AbortSignal; onprogress?: (progress: object) => void },
@@ -66,7 +67,7 @@ const WAYS: { way: string; mode: string; call: Call }[] = [
   },
 ]
 
-const callOf = async (bridge: TestBridge, name: string, args: object, options: object) =>
+const callOf = async (bridge: Pick<TestBridge, 'client'>, name: string, args: object, options: object) =>
   bridge.client.callTool({ name, arguments: { ...args } }, { timeout: 60_000, ...options })
 /** The forms in which `tell` answers. */
 const SAYINGS = ['text', 'data', 'link', 'odd', 'file', 'error']
@@ -189,22 +190,61 @@ describe.each(WAYS)('a call $way', ({ mode, call }) => {
     const { stdout } = await runCommand(['log'], bridgeEnv(home))
     expect(stdout).toContain('varied')
   })
+
+  if (mode === 'direct')
+    it('has no schema of results where values are masked, since they no longer fit it', async () => {
+      const { tools } = await bridge.client.listTools()
+      expect(tools[0]).toMatchObject({ name: 'varied__look' })
+      expect(tools[0]).not.toHaveProperty('outputSchema')
+      const { structuredContent } = await bridge.client.callTool({ name: 'varied__look', arguments: {} })
+      expect(structuredContent).toEqual({ mail: '[EMAIL_1]' })
+    })
+
+  if (mode !== 'search') return
+  it('is one of two tools that find and call all others, where the client wants to search', async () => {
+    const { tools } = await bridge.client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(['search_tools', 'call_tool'])
+    const found = await bridge.client.callTool({ name: 'search_tools', arguments: { query: ['send', 'post'] } })
+    expect(textOf(found)).toMatch(/"name":"varied__send".*"required":\["to"\]/)
+    const unknown = await bridge.client.callTool({ name: 'call_tool', arguments: { name: 'varied__nothing' } })
+    expect(unknown).toMatchObject({ isError: true })
+    expect(textOf(unknown)).toContain("No server has the tool 'varied__nothing'")
+  })
+
+  it('takes the arguments of call_tool as models write them', async () => {
+    for (const args of [{ arguments: '{"to":"bob"}' }, { to: 'bob' }, { to: 'bob', arguments: null }])
+      await bridge.client.callTool({ name: 'call_tool', arguments: { name: 'varied__send', ...args } })
+    expect(reached()).toEqual(Array.from({ length: 3 }, () => ['send', { to: 'bob' }]))
+    const more = { name: 'varied__send', arguments: { to: 'bob' }, reason: 'x' }
+    const noted = await bridge.client.callTool({ name: 'call_tool', arguments: more })
+    expect(textOf(noted)).toContain("'reason' was ignored")
+    const wrong = { name: 'varied__send', argument: { to: 'bob' } }
+    const told = await bridge.client.callTool({ name: 'call_tool', arguments: wrong })
+    expect(textOf(told)).toMatch(/no parameter 'argument'[^]*arguments/)
+  })
 })
+
+// One bridge: each client has a session of its own.
+const flowing = homeOf()
+const flow = sharedHttpBridge({ home: flowing.home, env: { MCP_BRIDGE_FLOW: 'deny' } })
 
 describe.each(WAYS)('with flow rules, a call $way', ({ mode, call }) => {
   const isDenied = async (how: string): Promise<void> => {
-    const { home, reached } = homeOf()
-    const bridge = await startBridge({ home, env: { MCP_BRIDGE_TOOLS: mode, MCP_BRIDGE_FLOW: 'deny' } })
-    await call(bridge, 'send', { to: 'bob' })
-    await call(bridge, 'tell', { to: how })
-    expect(textOf(await call(bridge, 'send', { to: 'carl' }))).toContain('MCP_BRIDGE_FLOW')
-    expect(reached().map((one) => (one as string[])[0])).toEqual(['send', 'tell'])
+    const before = flowing.reached().length
+    const client = await flow().connect('legacy', { query: `tools=${mode}` })
+    await call(client, 'send', { to: `${mode} ${how}` })
+    await call(client, 'tell', { to: how })
+    expect(textOf(await call(client, 'send', { to: 'carl' }))).toContain('MCP_BRIDGE_FLOW')
+    expect(flowing.reached().slice(before)).toEqual([
+      ['send', { to: `${mode} ${how}` }],
+      ['tell', { to: how }],
+    ])
   }
   const [first = '', ...others] = SAYINGS
 
   it(`is denied after its server has said something as ${first}`, () => isDenied(first))
 
-  // whole: a bridge for each. The forms are read at one place, whichever way a call is made.
+  // whole: a session for each. The forms are read at one place, whichever way a call is made.
   it.each(others)(
     'is denied after its server has said something as %s',
     { tags: mode === 'direct' ? [] : ['whole'] },
@@ -312,40 +352,6 @@ describe('what is listed', () => {
     const { stdout } = await runCommand(['servers'], bridgeEnv(home))
     expect(stdout).toMatch(/Listed by themselves: 1 tool, about \d+ tokens in each conversation\./)
     expect(stdout).toMatch(/"direct" of varied has 'sned', which is no tool of it\. Did you mean .?send/)
-  })
-
-  it('is two tools that find and call all others, where the client wants to search', async () => {
-    const bridge = await startBridge({ home: homeOf().home, env: { MCP_BRIDGE_TOOLS: 'search' } })
-    expect(await namesOf(bridge)).toEqual(['search_tools', 'call_tool'])
-    const found = await bridge.client.callTool({ name: 'search_tools', arguments: { query: ['send', 'post'] } })
-    expect(textOf(found)).toMatch(/"name":"varied__send".*"required":\["to"\]/)
-    const unknown = await bridge.client.callTool({ name: 'call_tool', arguments: { name: 'varied__nothing' } })
-    expect(unknown).toMatchObject({ isError: true })
-    expect(textOf(unknown)).toContain("No server has the tool 'varied__nothing'")
-  })
-
-  it('has no schema of results where values are masked, since they no longer fit it', async () => {
-    const env = { MCP_BRIDGE_TOOLS: 'direct', MCP_BRIDGE_MASK: 'email' }
-    const bridge = await startBridge({ home: homeOf().home, env })
-    const { tools } = await bridge.client.listTools()
-    expect(tools[0]).toMatchObject({ name: 'varied__look' })
-    expect(tools[0]).not.toHaveProperty('outputSchema')
-    const { structuredContent } = await bridge.client.callTool({ name: 'varied__look', arguments: {} })
-    expect(structuredContent).toEqual({ mail: '[EMAIL_1]' })
-  })
-
-  it('takes the arguments of call_tool as models write them', async () => {
-    const { home, reached } = homeOf()
-    const bridge = await startBridge({ home, env: { MCP_BRIDGE_TOOLS: 'search' } })
-    for (const args of [{ arguments: '{"to":"bob"}' }, { to: 'bob' }, { to: 'bob', arguments: null }])
-      await bridge.client.callTool({ name: 'call_tool', arguments: { name: 'varied__send', ...args } })
-    expect(reached()).toEqual(Array.from({ length: 3 }, () => ['send', { to: 'bob' }]))
-    const more = { name: 'varied__send', arguments: { to: 'bob' }, reason: 'x' }
-    const noted = await bridge.client.callTool({ name: 'call_tool', arguments: more })
-    expect(textOf(noted)).toContain("'reason' was ignored")
-    const wrong = { name: 'varied__send', argument: { to: 'bob' } }
-    const told = await bridge.client.callTool({ name: 'call_tool', arguments: wrong })
-    expect(textOf(told)).toMatch(/no parameter 'argument'[^]*arguments/)
   })
 
   it('shares a session over HTTP, where no client says which is its own: limits and masks hold', async () => {
