@@ -1,19 +1,14 @@
 // @module-tag whole: a fault that takes seconds to make
 // This file verifies that sessions that take all they can get do not make another one wait until they are done.
 // `npm run bench -- fairness` measures how long each waits.
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
+import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
 
 const SECONDS = 60
 const LATE = `deadline = time.monotonic() + ${SECONDS}`
 
-let bridge: HttpBridge
-let close: () => Promise<void>
-beforeAll(async () => {
-  bridge = await startHttpBridge({ servers: { shared: fixtureServer('raw.mjs', 'good') } }, (end) => (close = end))
-})
-afterAll(() => close())
+const bridge = sharedHttpBridge({ servers: { shared: fixtureServer('raw.mjs', 'good') } })
 
 it.each([
   ['loops', `import time\n${LATE}\nwhile time.monotonic() < deadline: pass`],
@@ -29,7 +24,7 @@ it.each([
       '    except MemoryError: kept.clear()',
   ],
 ])('a session runs cells and calls beside one that %s', { timeout: 180_000 }, async (_what, code) => {
-  const [quiet, greedy] = [await bridge.connect('legacy'), await bridge.connect('legacy')]
+  const [quiet, greedy] = [await bridge().connect('legacy'), await bridge().connect('legacy')]
   await Promise.all([quiet.run('count = 0\nawait mcp_shared.echo(text="warm")'), greedy.run('1')])
   const stop = new AbortController()
   let isOver = false

@@ -1,15 +1,11 @@
 // This file verifies that invalid arguments are clear errors and do not affect the session: the next cell runs.
 import { decode } from '@toon-format/toon'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { closeTestBridge, openTestBridge, type TestBridge } from '../support/bridges/bridge-process.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { sharedBridge } from '../support/bridges/shared-bridge.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 
-let bridge: TestBridge
-beforeAll(async () => {
-  bridge = await openTestBridge({ servers: { gone: { command: 'no-such-command-here' } } })
-  await bridge.run('kept = "yes"')
-})
-afterAll(() => closeTestBridge(bridge))
+const shared = sharedBridge({ servers: { gone: { command: 'no-such-command-here' } } })
+beforeAll(() => shared().run('kept = "yes"'))
 
 const LONG = 'z'.repeat(100_000)
 
@@ -29,15 +25,15 @@ it.each([
   ['no code, beside an endless name', { ['y'.repeat(100_000)]: 1 }, /'code' is missing/],
   ['endless values', { code: [LONG], servers: { LONG }, timeout: LONG }, /'code' must be a string.*a list/],
 ])('run_python refuses %s', async (_, args, expected) => {
-  const { isError, text, structured } = await bridge.call(args)
+  const { isError, text, structured } = await shared().call(args)
   expect(isError).toBe(true)
   expect(text).toMatch(expected)
   expect(text.length + JSON.stringify(structured ?? '').length).toBeLessThan(1_000)
-  expect(await bridge.run('kept')).toBe("'yes'")
+  expect(await shared().run('kept')).toBe("'yes'")
 })
 
 it.each(['language', 'y'.repeat(100_000)])('an unknown argument is ignored, and the result says so', async (name) => {
-  const { isError, text } = await bridge.call({ code: '1 + 1', [name]: 'js' })
+  const { isError, text } = await shared().call({ code: '1 + 1', [name]: 'js' })
   expect(isError).toBe(false)
   expect(text).toMatch(
     /^2\n[^]*The argument '(language|y+…)' was ignored: run_python takes code, servers and timeout\./,
@@ -46,16 +42,16 @@ it.each(['language', 'y'.repeat(100_000)])('an unknown argument is ignored, and 
 })
 
 it('a server that cannot start is an exception that names it, without its command', async () => {
-  const { text, isError } = await bridge.call({ code: 'await mcp_gone.anything()', servers: ['gone'] })
+  const { text, isError } = await shared().call({ code: 'await mcp_gone.anything()', servers: ['gone'] })
   expect(isError).toBe(true)
   expect(text).toMatch(/'gone' could not be started/)
   expect(
-    await bridge.run('try:\n    await mcp_gone.anything()\nexcept runtime.MCPError as error:\n    print(error.code)'),
+    await shared().run('try:\n    await mcp_gone.anything()\nexcept runtime.MCPError as error:\n    print(error.code)'),
   ).toBe('UPSTREAM_UNREACHABLE')
 })
 
 it('code with a byte order mark runs', async () => {
-  expect(await bridge.run('\uFEFF1 + 1')).toBe('2')
+  expect(await shared().run('\uFEFF1 + 1')).toBe('2')
 })
 
 it.each([

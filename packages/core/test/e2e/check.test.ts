@@ -3,33 +3,24 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  bridgeEnv,
-  closeTestBridge,
-  makeHome,
-  openTestBridge,
-  published,
-  type TestBridge,
-} from '../support/bridges/bridge-process.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { bridgeEnv, makeHome, published } from '../support/bridges/bridge-process.ts'
 import { runCommand } from '../support/machine/run-program.ts'
+import { sharedBridge } from '../support/bridges/shared-bridge.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 
-let bridge: TestBridge
-
-beforeAll(async () => {
-  bridge = await openTestBridge({
-    servers: { everything: published.everything(), memory: published.memory('/dev/null') },
-  })
-  await bridge.run('len(await runtime.query_tool_docs("everything"))')
+const shared = sharedBridge({
+  servers: { everything: published.everything(), memory: published.memory('/dev/null') },
 })
-afterAll(() => closeTestBridge(bridge))
+beforeAll(async () => {
+  await shared().run('len(await runtime.query_tool_docs("everything"))')
+})
 
 /** A cell that leaves a trace in the session if any of it runs. */
 async function check(code: string) {
-  await bridge.run('ran = False')
-  const { text, isError } = await bridge.call({ code: `ran = True\n${code}` })
-  return { text, isError, ran: (await bridge.run('ran')) === 'True' }
+  await shared().run('ran = False')
+  const { text, isError } = await shared().call({ code: `ran = True\n${code}` })
+  return { text, isError, ran: (await shared().run('ran')) === 'True' }
 }
 
 it.each([
@@ -86,13 +77,13 @@ it.each([
 })
 
 it('a forgotten coroutine is reported in a note', async () => {
-  const { text } = await bridge.call({ code: 'print(type(mcp_everything.echo(message="x")).__name__)' })
+  const { text } = await shared().call({ code: 'print(type(mcp_everything.echo(message="x")).__name__)' })
   expect(text).toContain('mcp_everything.echo(…) was never awaited')
   expect(text).not.toContain('RuntimeWarning')
 })
 
 it('the check of a cell starts no server: the tool lists of the last bridge are enough', async () => {
-  const { home } = bridge
+  const { home } = shared()
   const servers = { everything: published.everything() }
   const second = await startBridge({ servers, env: { MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs') } })
   const { text } = await second.call({ code: 'print("ran")\nawait mcp_everything.get_sum(a=1, b="x")' })
@@ -122,12 +113,12 @@ it('a kept tool list that is out of date is read again before it refuses a tool'
 
 it('Python tools see signatures of the tools', async () => {
   const signature = 'import inspect\nstr(inspect.signature(mcp_everything.get_sum))'
-  expect(await bridge.run(signature)).toMatch(/\(a: float, b: float\)/)
-  expect(await bridge.run('help(mcp_everything.echo)')).toMatch(/Echoes back/)
-  expect(await bridge.run('"echo" in dir(mcp_everything)')).toBe('True')
-  expect(await bridge.run('runtime.complete("mcp_everything.get_su")')).toBe("['get_sum']")
-  expect(await bridge.run('runtime.complete("mcp_everything.echo(mes")')).toBe("['message=']")
-  const written = (code: string) => bridge.run(`runtime.complete(${JSON.stringify(code)})`)
+  expect(await shared().run(signature)).toMatch(/\(a: float, b: float\)/)
+  expect(await shared().run('help(mcp_everything.echo)')).toMatch(/Echoes back/)
+  expect(await shared().run('"echo" in dir(mcp_everything)')).toBe('True')
+  expect(await shared().run('runtime.complete("mcp_everything.get_su")')).toBe("['get_sum']")
+  expect(await shared().run('runtime.complete("mcp_everything.echo(mes")')).toBe("['message=']")
+  const written = (code: string) => shared().run(`runtime.complete(${JSON.stringify(code)})`)
   expect(await written('mcp_everything.get_prompt("comp')).toBe("['completable-prompt']")
   expect(await written("mcp_everything.get_prompt('completable-prompt', department='S")).toBe("['Sales', 'Support']")
   expect(await written('mcp_everything.get_prompt("completable-prompt", department="Sales", name="D')).toBe("['David']")
@@ -144,12 +135,12 @@ it('an error that repeats in a loop is reported without the signature', async ()
   const code =
     'wrong = {"a": 1}\nfor _ in range(3):\n    try:\n        await mcp_everything.get_sum(**wrong)\n' +
     '    except Exception as error:\n        print(error)'
-  const [first, second, third] = (await bridge.run(code)).split('\n')
+  const [first, second, third] = (await shared().run(code)).split('\n')
   expect(first).toMatch(/^get_sum: b is missing\. Signature: mcp_everything\.get_sum\(/)
   expect([second, third]).toEqual(['get_sum: b is missing', 'get_sum: b is missing'])
   // Another error is reported in full.
   const other = code.replace('{"a": 1}', '{"b": 1}').replace('range(3)', 'range(1)')
-  expect(await bridge.run(other)).toMatch(/^get_sum: a is missing\. Signature: /)
+  expect(await shared().run(other)).toMatch(/^get_sum: a is missing\. Signature: /)
   // A cell that catches an error may show nothing of it, so the next one has all of it.
-  expect(await bridge.run(code)).toMatch(/^get_sum: b is missing\. Signature: /)
+  expect(await shared().run(code)).toMatch(/^get_sum: b is missing\. Signature: /)
 })

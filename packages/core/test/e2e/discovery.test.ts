@@ -2,37 +2,30 @@
 // published servers.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  closeTestBridge,
-  fixtureServer,
-  openTestBridge,
-  published,
-  type TestBridge,
-} from '../support/bridges/bridge-process.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { fixtureServer, published } from '../support/bridges/bridge-process.ts'
+import { sharedBridge } from '../support/bridges/shared-bridge.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 import { newFolder } from '../support/machine/new-folder.ts'
 
-let bridge: TestBridge
 const folder = newFolder()
 
+const shared = sharedBridge({
+  servers: {
+    'my-files': { ...published.filesystem(folder), description: 'Files of the test' },
+    memory: published.memory(path.join(folder, 'memory.jsonl')),
+    everything: published.everything(),
+  },
+})
 beforeAll(async () => {
   writeFileSync(path.join(folder, 'note.txt'), 'hello from a file')
   writeFileSync(path.join(folder, 'data.json'), '{"rows": [1, 2, 3]}')
-  bridge = await openTestBridge({
-    servers: {
-      'my-files': { ...published.filesystem(folder), description: 'Files of the test' },
-      memory: published.memory(path.join(folder, 'memory.jsonl')),
-      everything: published.everything(),
-    },
-  })
 })
-afterAll(() => closeTestBridge(bridge))
 
 const note = JSON.stringify(path.join(folder, 'note.txt'))
 
 it('a server is reached as mcp_<alias>', async () => {
-  expect(await bridge.run(`await mcp_my_files.read_text_file(path=${note})`)).toBe("'hello from a file'")
+  expect(await shared().run(`await mcp_my_files.read_text_file(path=${note})`)).toBe("'hello from a file'")
 })
 
 it.each([
@@ -45,58 +38,58 @@ it.each([
   ['read a file', /^await mcp_my_files\.read_/],
   ['add two numbers', /^await mcp_everything\.get_sum\(/],
 ])('a search for what none of the servers does says so: %s', async (wording, beginning) => {
-  expect(await bridge.run(`print(await runtime.search_tool_docs(${JSON.stringify(wording)}))`)).toMatch(beginning)
+  expect(await shared().run(`print(await runtime.search_tool_docs(${JSON.stringify(wording)}))`)).toMatch(beginning)
 })
 
 it('a server is reached as mcp_servers[name]', async () => {
-  expect(await bridge.run(`await mcp_servers["my-files"].read_text_file(path=${note})`)).toBe("'hello from a file'")
+  expect(await shared().run(`await mcp_servers["my-files"].read_text_file(path=${note})`)).toBe("'hello from a file'")
 })
 
 it('a server is reached by from mcp.servers.<alias> import *', async () => {
   const code = `from mcp.servers.my_files import *\nawait read_text_file(path=${note})`
-  expect(await bridge.run(code)).toBe("'hello from a file'")
+  expect(await shared().run(code)).toBe("'hello from a file'")
 })
 
 it('a server is reached by runtime.call_tool, with the original names', async () => {
   const code = `from mcp import runtime\nawait runtime.call_tool("my-files", "read_text_file", {"path": ${note}})`
-  expect(await bridge.run(code)).toBe("'hello from a file'")
+  expect(await shared().run(code)).toBe("'hello from a file'")
 })
 
 it('discovered_servers(detailed=True) includes descriptions', async () => {
   expect(
-    await bridge.run(
+    await shared().run(
       '[s["description"] for s in runtime.discovered_servers(detailed=True) if s["name"] == "my-files"]',
     ),
   ).toBe("['Files of the test']")
-  expect(await bridge.run('runtime.discovered_servers(detailed=True)')).toMatch(
+  expect(await shared().run('runtime.discovered_servers(detailed=True)')).toMatch(
     /^mcp_my_files \(my-files\), [a-z-]+: Files of the test\nmcp_memory, [^\n]+\nmcp_everything, [^\n]+$/,
   )
 })
 
 it('query_tool_docs prints as lines to paste, and is a list of mappings', async () => {
-  expect(await bridge.run('print(await runtime.query_tool_docs("everything", "echo"))')).toMatch(
+  expect(await shared().run('print(await runtime.query_tool_docs("everything", "echo"))')).toMatch(
     /mcp_everything\.echo\(.*message: str/,
   )
   const keys = '["server", "serverAlias", "tool", "toolAlias", "description"]'
   expect(
-    await bridge.run(`doc = runtime.query_tool_docs_sync("everything", "echo")[0]\n[doc[key] for key in ${keys}]`),
+    await shared().run(`doc = runtime.query_tool_docs_sync("everything", "echo")[0]\n[doc[key] for key in ${keys}]`),
   ).toMatch(/\['everything', 'everything', 'echo', 'echo', 'Echoes back/)
   expect(
-    await bridge.run('runtime.query_tool_docs_sync("everything", "echo", detail="full")[0]["inputSchema"]["type"]'),
+    await shared().run('runtime.query_tool_docs_sync("everything", "echo", detail="full")[0]["inputSchema"]["type"]'),
   ).toBe("'object'")
 })
 
 it('describe_server and list_loaded_server_metadata describe servers', async () => {
   const code = 'd = runtime.describe_server("everything")\nsorted(d["tools"][0]) , d["name"]'
-  expect(await bridge.run(code)).toBe("(['alias', 'description', 'input_schema', 'name'], 'everything')")
-  expect(await bridge.run('[m["name"] for m in runtime.list_loaded_server_metadata()]')).toContain('everything')
+  expect(await shared().run(code)).toBe("(['alias', 'description', 'input_schema', 'name'], 'everything')")
+  expect(await shared().run('[m["name"] for m in runtime.list_loaded_server_metadata()]')).toContain('everything')
 })
 
 it('capability_summary returns the resource, for the servers that the cell may reach', async () => {
-  const text = await bridge.run('print(runtime.capability_summary())')
+  const text = await shared().run('print(runtime.capability_summary())')
   expect(text).toContain(`- mcp_my_files (my-files): Files of the test; serves ${folder}`)
-  await bridge.run('await runtime.list_tools("everything")')
-  expect(await bridge.run('print(runtime.capability_summary())')).toMatch(/- mcp_everything: 13 tools: /)
+  await shared().run('await runtime.list_tools("everything")')
+  expect(await shared().run('print(runtime.capability_summary())')).toMatch(/- mcp_everything: 13 tools: /)
 })
 
 it('a server starts when a cell names it or searches, and not before', async () => {
@@ -132,7 +125,7 @@ running`
 })
 
 it('full docs of several tools are complete, with an example', async () => {
-  const text = await bridge.run(
+  const text = await shared().run(
     'print(await runtime.query_tool_docs("my-files", tools=["edit_file", "move_file"], detail="full"))',
   )
   expect(text).toMatch(/edits: list\[\{oldText: str, newText: str\}\]/)
@@ -147,16 +140,16 @@ it('full docs of several tools are complete, with an example', async () => {
 
 it('a pasted text of any length is searched, and not refused', async () => {
   const search = 'await runtime.search_tool_docs("Please add two numbers. " * 5000, limit=1)'
-  expect(await bridge.run(`print(${search})`)).toContain('mcp_everything.get_sum(')
+  expect(await shared().run(`print(${search})`)).toContain('mcp_everything.get_sum(')
 })
 
 it('two needs in one search are both represented, in one list or each by itself', async () => {
-  const both = await bridge.run('print(await runtime.search_tool_docs("add two numbers", "move a file", limit=2))')
+  const both = await shared().run('print(await runtime.search_tool_docs("add two numbers", "move a file", limit=2))')
   expect(both.split('\n')).toEqual([
     expect.stringContaining('mcp_everything.get_sum('),
     expect.stringContaining('mcp_my_files.move_file('),
   ])
-  const text = await bridge.run(
+  const text = await shared().run(
     'found = await runtime.search_tool_docs("add two numbers", "move a file", limit=2, separate=True)\nprint(found)\nlist(found)',
   )
   expect(text).toMatch(
@@ -198,8 +191,8 @@ it('a server that cannot start, or refuses to list its tools, is reported once, 
 })
 
 it('an import of an unknown tool is refused before the cell runs, with similar names, when the tools are known', async () => {
-  await bridge.run('await runtime.list_tools("everything")')
-  const { text, isError } = await bridge.call({
+  await shared().run('await runtime.list_tools("everything")')
+  const { text, isError } = await shared().call({
     code: 'print("ran")\nfrom mcp.servers.everything import echo, get_summ',
   })
   expect(isError).toBe(true)
@@ -207,7 +200,7 @@ it('an import of an unknown tool is refused before the cell runs, with similar n
   expect(text).not.toMatch(/^ran/m)
   const isImportError =
     'try:\n    exec("from mcp.servers.everything import echo")\nexcept ImportError:\n    print("no")\nelse:\n    print("yes")'
-  expect(await bridge.run(isImportError)).toBe('yes')
+  expect(await shared().run(isImportError)).toBe('yes')
 })
 
 it('an import of an unknown tool is left to run when the tools are not known', async () => {
@@ -220,7 +213,7 @@ it.each([
   ['runtime.discovered_servers()', /remove `await`/],
   ['runtime.describe_server("everything")', /remove `await`/],
 ])('the error of await %s has a hint', async (call, expected) => {
-  const { text, isError } = await bridge.call({ code: `await ${call}` })
+  const { text, isError } = await shared().call({ code: `await ${call}` })
   expect(isError).toBe(true)
   expect(text).toMatch(expected)
 })
@@ -233,19 +226,19 @@ it('servers=[…] limits a run to those servers, by every way of calling', async
     'await runtime.query_tool_docs("memory")',
     'runtime.describe_server("memory")',
   ]) {
-    expect(await bridge.run(code(call), { servers: ['everything'] })).toContain("Server 'memory' is not available")
+    expect(await shared().run(code(call), { servers: ['everything'] })).toContain("Server 'memory' is not available")
   }
   expect(
-    await bridge.run('"mcp_memory" in globals(), runtime.discovered_servers()', { servers: ['everything'] }),
+    await shared().run('"mcp_memory" in globals(), runtime.discovered_servers()', { servers: ['everything'] }),
   ).toMatch(/^\(False, [[(]'everything'/)
-  expect(await bridge.run('(await runtime.search_tool_docs("graph"))[0]["server"]', { servers: ['everything'] })).toBe(
-    "'everything'",
-  )
-  expect(await bridge.run('"mcp_memory" in globals()')).toBe('True')
+  expect(
+    await shared().run('(await runtime.search_tool_docs("graph"))[0]["server"]', { servers: ['everything'] }),
+  ).toBe("'everything'")
+  expect(await shared().run('"mcp_memory" in globals()')).toBe('True')
 })
 
 it('servers=[…] accepts aliases', async () => {
-  expect(await bridge.run('runtime.discovered_servers()', { servers: ['my_files'] })).toMatch(/my-files/)
+  expect(await shared().run('runtime.discovered_servers()', { servers: ['my_files'] })).toMatch(/my-files/)
 })
 
 // whole: a bridge for each test

@@ -1,8 +1,8 @@
 // This file verifies a cell's output: within the budget, with a way to read the rest, and while the cell runs.
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { published, type TestBridge } from '../support/bridges/bridge-process.ts'
-import { type ObservedBridge, openObserved } from '../support/bridges/observed-bridge.ts'
+import { sharedObserved } from '../support/bridges/observed-bridge.ts'
 import { sharedBridge } from '../support/bridges/shared-bridge.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 
@@ -112,19 +112,13 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
 describe('a client that is known', () => {
   const figure = 'type("F", (), {"_repr_png_": lambda self: b"\\x89PNG", "__repr__": lambda self: "<F>"})()'
   const cellsAs = (env: Record<string, string> = {}) => {
-    let close: () => Promise<void>
-    let observed: ObservedBridge
-    beforeAll(async () => {
-      observed = await openObserved({ env, unobserved: true }, (end) => (close = end))
-    })
-    afterAll(() => close())
+    const observed = sharedObserved({ env, unobserved: true })
     return async (clientName: string, code: string) => {
-      const client = await observed.connect(clientName)
+      const client = await observed().connect(clientName)
       return client.callTool({ name: 'run_python', arguments: { code } }, { timeout: 120_000 })
     }
   }
   const runAs = cellsAs()
-  const runWithMuchRoomAs = cellsAs({ MCP_BRIDGE_OUTPUT_TOKENS: '30000' })
 
   it.each([
     ['mcp-inspector', { status: 'ok', value: '<F>' }, { status: 'ok', value: '7' }],
@@ -162,10 +156,11 @@ describe('a client that is known', () => {
     },
   )
 
-  it(
-    'a client that cuts results at 10,000 tokens gets no more, whatever the setting',
-    { tags: ['whole'] },
-    async () => {
+  // whole: a bridge of its own
+  describe('with much room', { tags: ['whole'] }, () => {
+    const runWithMuchRoomAs = cellsAs({ MCP_BRIDGE_OUTPUT_TOKENS: '30000' })
+
+    it('a client that cuts results at 10,000 tokens gets no more, whatever the setting', async () => {
       const tokens = async (clientName: string) => {
         const { content } = await runWithMuchRoomAs(
           clientName,
@@ -175,8 +170,8 @@ describe('a client that is known', () => {
       }
       expect(await tokens('codex-mcp-client')).toBeLessThanOrEqual(10_000)
       expect(await tokens('other')).toBeGreaterThan(15_000)
-    },
-  )
+    })
+  })
 })
 
 describe('a result', () => {

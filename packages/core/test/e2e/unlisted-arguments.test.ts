@@ -1,9 +1,10 @@
 // This file verifies that a tool is called with arguments that its schema does not list, in Python, JavaScript and
 // bash.
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { closeTestBridge, openTestBridge, ROOT, type TestBridge } from '../support/bridges/bridge-process.ts'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../support/bridges/bridge-process.ts'
 import { providerOrSkip, runtimeEnv } from '../support/sandboxes/engines.ts'
+import { sharedBridge } from '../support/bridges/shared-bridge.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 
 const servers = {
@@ -15,24 +16,20 @@ const servers = {
 const REFUSED = /unknown argument "vault".*To send it all the same: await runtime\.call_tool\("notes", "some", \{…\}\)/s
 
 describe('arguments that a schema does not list', () => {
-  let bridge: TestBridge
-  beforeAll(async () => {
-    bridge = await openTestBridge({ servers, env: { MCP_BRIDGE_LANGUAGES: 'python,javascript' } })
-  })
-  afterAll(() => closeTestBridge(bridge))
+  const shared = sharedBridge({ servers, env: { MCP_BRIDGE_LANGUAGES: 'python,javascript' } })
 
   it('Python sends them by keyword where the schema lists none, and the signature says so', async () => {
-    expect(await bridge.run('print(await mcp_notes.list_tools())')).toContain('await mcp_notes.none(**arguments)')
-    expect(await bridge.run('await mcp_notes.none(vault="v", lines=[1])')).toBe(`'got {"vault":"v","lines":[1]}'`)
+    expect(await shared().run('print(await mcp_notes.list_tools())')).toContain('await mcp_notes.none(**arguments)')
+    expect(await shared().run('await mcp_notes.none(vault="v", lines=[1])')).toBe(`'got {"vault":"v","lines":[1]}'`)
   })
 
   it('Python refuses one beside listed ones as a slip, and call_tool sends it', async () => {
-    expect((await bridge.call({ code: 'await mcp_notes.some(vault="v")' })).text).toMatch(REFUSED)
-    expect(await bridge.run('await runtime.call_tool("notes", "some", {"vault": "v"})')).toBe(`'got {"vault":"v"}'`)
+    expect((await shared().call({ code: 'await mcp_notes.some(vault="v")' })).text).toMatch(REFUSED)
+    expect(await shared().run('await runtime.call_tool("notes", "some", {"vault": "v"})')).toBe(`'got {"vault":"v"}'`)
   })
 
   it('JavaScript does the same', async () => {
-    const js = async (code: string) => (await bridge.callTool('run_javascript', { code })).text
+    const js = async (code: string) => (await shared().callTool('run_javascript', { code })).text
     expect(await js('await notes.none({ vault: "v" })')).toContain('got {"vault":"v"}')
     expect(await js('await notes.some({ vault: "v" })')).toMatch(REFUSED)
     expect(await js('await runtime.call_tool("notes", "some", { vault: "v" })')).toContain('got {"vault":"v"}')

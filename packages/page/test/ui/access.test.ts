@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { Access, cookieName } from '../../src/access.ts'
 import { servePage } from '../../src/serve-page.ts'
 import { launch, openLink } from '@sandbridge/core/test/support/servers/browser-page.ts'
-import { type ObservedBridge, openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
+import { openObserved, sharedObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 
 interface Reply {
   status: number
@@ -16,17 +16,12 @@ interface Reply {
 }
 
 /** One bridge for all tests that do not end its page: each opens it with a link of its own. */
-let observed: ObservedBridge
+const observed = sharedObserved()
 let service: Awaited<ReturnType<typeof servePage>>
-let end: () => Promise<void>
 beforeAll(async () => {
-  observed = await openObserved({}, (close) => (end = close))
-  service = await servePage(observed.bridge, 0)
+  service = await servePage(observed().bridge, 0)
 })
-afterAll(async () => {
-  service.close()
-  await end()
-})
+afterAll(() => service.close())
 const openInBrowser = async () => openLink(await launch(), service.newLink())
 
 function open() {
@@ -243,7 +238,7 @@ it('a page in a browser says that its bridge ended, and needs a new link when an
 
 it('a page in a browser shows what a cell prints as text only', async () => {
   const { page, problems } = await openInBrowser()
-  await observed.run(
+  await observed().run(
     [
       'print("<img src=x onerror=document.title=1><script>document.title=2</script>\\x1b[31mred\\x1b[0m\\x1b]0;title\\x07")',
       'print("\\udc80 lone, \\u202egnp.exe")',
@@ -269,7 +264,7 @@ it('a page in a browser shows what a cell prints as text only', async () => {
 
 it('a page in a browser cuts 50 MB of output, and says so', async () => {
   const { page, problems } = await openInBrowser()
-  await observed.run('for _ in range(50): print("0123456789" * 100_000)')
+  await observed().run('for _ in range(50): print("0123456789" * 100_000)')
   const cell = page.getByRole('article')
   await cell.getByText(/more characters are not shown/).waitFor()
   expect(await cell.innerText().then((text) => text.length)).toBeLessThan(100_000)

@@ -8,7 +8,7 @@ import type { AskView } from '../../src/views/ask.ts'
 import { servePage } from '../../src/serve-page.ts'
 import { goTo, openPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
 import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
+import { sharedObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 import { caught } from '@sandbridge/core/test/support/bridges/ruled-bridge.ts'
 import { tellers } from '@sandbridge/core/test/support/bridges/telling-bridge.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
@@ -24,11 +24,15 @@ function ruledServer() {
 
 const call = (id: number) => caught(`i = ${id}; await mcp_hub.create_issue(title="Fix it", id=i, owner="acme")`)
 
+/** Questions of one bridge are told apart by the ids of their calls. */
+const api = ruledServer()
+const observed = sharedObserved({ servers: api.servers })
+
 async function openApi() {
-  const { servers, reached } = ruledServer()
-  const observed = await openObserved({ servers })
-  const service = await servePage(observed.bridge, 0)
+  const service = await servePage(observed().bridge, 0)
   onTestFinished(() => service.close())
+  const before = api.reached().length
+  const reached = () => api.reached().slice(before)
   const link = new URL(service.newLink())
   const opened = await fetch(link, { method: 'POST', headers: { origin: link.origin } })
   const pass = {
@@ -47,10 +51,13 @@ async function openApi() {
       sent.on('error', reject)
       sent.end(body === undefined ? undefined : JSON.stringify(body))
     })
-  const run = async (code: string) => JSON.stringify((await observed.run(code)).content)
-  const asked = async () => (JSON.parse((await send('questions', pass)).text) as AskView).questions
+  const run = async (code: string) => JSON.stringify((await observed().run(code)).content)
+  const asked = async (id: number) => {
+    const { questions } = JSON.parse((await send('questions', pass)).text) as AskView
+    return questions.find(({ text }) => new RegExp(`\\bid"?: ${id}\\b`).test(text))!
+  }
   const answer = (body: unknown, headers: Record<string, string> = pass) => send('question/answer', headers, body)
-  return { ...observed, service, origin: link.origin, pass, send, run, asked, answer, reached }
+  return { service, origin: link.origin, pass, run, asked, answer, reached }
 }
 
 it('the view Ask shows a question whole, and after a yes the same code runs once', async () => {
@@ -83,23 +90,29 @@ it('the view Ask shows a question whole, and after a yes the same code runs once
   expect(problems).toEqual([])
 })
 
-it.each([
-  ['yes, this tool for the session', 'called', 3],
-  ['yes, this tool always', 'called', 3],
-  ['no', 'the user said no', 0],
-  ['no, and stop the code', 'stopped the cell', 0],
-])('the view Ask takes the answer: %s', async (words, expected, count) => {
+const EFFECTS = {
+  no: 'the user said no',
+  'no, and stop the code': 'stopped the cell',
+  'yes, this tool for the session': 'called',
+  'yes, this tool always': 'called',
+}
+const ANSWERS = Object.entries(EFFECTS)
+
+it.each([[ANSWERS.slice(0, 3)], [ANSWERS.slice(3)]])('the view Ask takes answers, in turn: %j', async (answers) => {
   const { servers, reached } = ruledServer()
   const { page, run, home } = await openPage({ servers })
-  await run(call(1))
+  const text = async (id: number) => JSON.stringify((await run(call(id))).content)
   await goTo(page, 'Ask')
-  await page.getByRole('button', { name: words, exact: true }).click()
-  await page.getByText(`Answered: ${words}.`).waitFor()
-  expect(JSON.stringify((await run(call(1))).content)).toContain(expected)
-  if (count > 0) for (const id of [2, 3]) await run(call(id))
-  expect(reached()).toHaveLength(count)
-  const rules = path.join(home, 'MCPs/permissions.json')
-  expect(existsSync(rules)).toBe(words.endsWith('always'))
+  for (const [id, [words, expected]] of answers.entries()) {
+    await run(call(id))
+    await page.getByRole('button', { name: words, exact: true }).click()
+    await page.getByText(`Answered: ${words}.`).waitFor()
+    expect(reached()).toEqual([])
+    expect(await text(id)).toContain(expected)
+  }
+  for (const id of [8, 9]) await run(call(id))
+  expect(reached()).toHaveLength(3)
+  expect(existsSync(path.join(home, 'MCPs/permissions.json'))).toBe(answers.length === 1)
 })
 
 it('the view Ask offers to trust the text of a server where only what the model has read asks', async () => {
@@ -157,7 +170,7 @@ it('a question in a cell of the page fits on a phone (needs Chromium)', async ()
 it('an answer from the page needs the cookie, the key and the origin of the page', async () => {
   const { run, asked, answer, pass, reached } = await openApi()
   await run(call(1))
-  const [question] = await asked()
+  const question = await asked(1)
   const yes = { ...question, answer: 'yes' }
   const other = (await openApi()).pass
   const { cookie } = pass
@@ -181,51 +194,51 @@ it('an answer from the page needs the cookie, the key and the origin of the page
 
 it('an answer from the page counts for the question that was shown, and for no other', async () => {
   const { run, asked, answer, reached } = await openApi()
-  await run(call(1))
-  const [first] = await asked()
-  await run(call(2))
-  const second = (await asked()).find(({ id }) => id !== first!.id)!
+  await run(call(11))
+  const first = await asked(11)
+  await run(call(12))
+  const second = await asked(12)
   // The answer to one question, sent for the other, and with another text than the bridge's.
   for (const changed of [
     { ...first, id: second.id },
-    { ...second, text: first!.text },
-    { ...second, asking: first!.asking },
-    { ...first, text: first!.text.replace('acme', 'evil') },
+    { ...second, text: first.text },
+    { ...second, asking: first.asking },
+    { ...first, text: first.text.replace('acme', 'evil') },
     { ...first, id: '../questions/x' },
   ])
     expect((await answer({ ...changed, answer: 'yes' })).status).toBe(400)
   expect((await answer({ ...first, answer: 'maybe' })).status).toBe(400)
-  expect(await run(call(2))).toContain('denied')
+  expect(await run(call(12))).toContain('denied')
   expect((await answer({ ...second, answer: 'yes' })).status).toBe(200)
-  expect(await run(call(2))).toContain('called')
+  expect(await run(call(12))).toContain('called')
   expect(reached()).toHaveLength(1)
 })
 
 it('an answer from the page counts once: sent again, it does not answer the same question asked anew', async () => {
   const { run, asked, answer, reached } = await openApi()
-  await run(call(1))
-  const [question] = await asked()
+  await run(call(21))
+  const question = await asked(21)
   const yes = { ...question, answer: 'yes' }
   expect((await answer(yes)).status).toBe(200)
   expect((await answer({ ...yes, answer: 'no' })).status).toBe(400)
-  expect(await run(call(1))).toContain('called')
-  expect(await run(call(1))).toContain('denied')
+  expect(await run(call(21))).toContain('called')
+  expect(await run(call(21))).toContain('denied')
   expect((await answer(yes)).status).toBe(400)
-  expect(await run(call(1))).toContain('denied')
+  expect(await run(call(21))).toContain('denied')
   expect(reached()).toHaveLength(1)
-  const [again] = await asked()
-  expect(again!.id).toBe(question!.id)
+  const again = await asked(21)
+  expect(again.id).toBe(question.id)
   expect((await answer({ ...again, answer: 'yes' })).status).toBe(200)
-  expect(await run(call(1))).toContain('called')
+  expect(await run(call(21))).toContain('called')
 })
 
 it('the error of a denied call names the page while it is served, and gives no link that opens it', async () => {
   const { run, service, origin } = await openApi()
-  const text = await run(call(1))
+  const text = await run(call(31))
   expect(text).toContain(`answer at ${origin}/ui/#/ask, or to run \`sandbridge approve\``)
   expect(text).not.toContain('/open/')
   service.close()
-  const after = await run(call(2))
+  const after = await run(call(32))
   expect(after).toContain('sandbridge approve')
   expect(after).not.toContain('/ui/')
 })

@@ -14,6 +14,7 @@ import { createServer } from '../../../src/serve/mcp/create-server.ts'
 import type { OpenRuns } from '../../../src/serve/mcp/runs/open-runs.ts'
 import { oneSession } from '../../../src/serve/mcp/sessions.ts'
 import { bridgeEnv, makeHome, type RemoteEntry, type ServerEntry } from './bridge-process.ts'
+import { sharedOne } from './shared-bridge.ts'
 import { PyodideProvider } from '../sandboxes/plain-provider.ts'
 import { SANDBOX_CACHE } from '../sandboxes/sandbox-cache.ts'
 
@@ -108,3 +109,7 @@ export async function openObserved(
     redefine: (servers) => writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers })),
   }
 }
+
+/** One for the tests of a file or of a describe block, as `sharedBridge`. */
+export const sharedObserved = (options: ObservedOptions = {}): (() => ObservedBridge) =>
+  sharedOne((atEnd) => openObserved(options, atEnd))

@@ -15,11 +15,15 @@ export function sharedBridge(options: BridgeOptions = {}): () => TestBridge {
 }
 
 /** The same over HTTP. */
-export function sharedHttpBridge(options: HttpBridgeOptions = {}): () => HttpBridge {
-  let bridge: HttpBridge
+export const sharedHttpBridge = (options: HttpBridgeOptions = {}): (() => HttpBridge) =>
+  sharedOne((atEnd) => startHttpBridge(options, atEnd))
+
+/** @param open gives what ends it to `atEnd` */
+export function sharedOne<T>(open: (atEnd: (end: () => Promise<void>) => void) => Promise<T>): () => T {
+  let bridge: T
   let end: () => Promise<void>
   beforeAll(async () => {
-    bridge = await startHttpBridge(options, (close) => (end = close))
+    bridge = await open((close) => (end = close))
   })
   afterAll(() => end())
   return () => bridge
