@@ -62,7 +62,8 @@ it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the tree of a run in the tra
     'mcp.server.name': 'raw',
     'network.transport': 'pipe',
   })
-  expect(call!.attributes).not.toHaveProperty('gen_ai.tool.call.arguments')
+  for (const content of ['arguments', 'result'])
+    expect(call!.attributes).not.toHaveProperty([`gen_ai.tool.call.${content}`])
   expect(Number(call!.endTimeUnixNano)).toBeGreaterThan(Number(call!.startTimeUnixNano))
   const text = JSON.stringify(result.content)
   for (const word of [`00-${TRACE}-${call!.spanId}-01`, 'k=v', 'who=me']) expect(text).toContain(word)
@@ -89,8 +90,9 @@ it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the tree of a run in the tra
   )
 })
 
-it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the same in JSON when asked to', async () => {
+it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the same in JSON, and the content of calls, when asked to', async () => {
   const collector = await startCollector()
+  vi.stubEnv('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', 'true')
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
   vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json')
   const { run, bridge } = await openObserved({ servers: { raw: fixtureServer('raw.mjs', 'good') } })
@@ -102,6 +104,10 @@ it('a bridge with OTEL_EXPORTER_OTLP_ENDPOINT sends the same in JSON when asked 
     ['cell', TRACE],
     ['tools/call run_python', TRACE],
   ])
+  expect(collector.spans[0]!.attributes).toMatchObject({
+    'gen_ai.tool.call.arguments': '{"text":"x"}',
+    'gen_ai.tool.call.result': expect.stringContaining('x'),
+  })
   expect(collector.spans.at(-1)).toMatchObject({ parentSpanId: SPAN, kind: 2 })
   expect(pointsOf(collector.metrics, 'mcp.client.operation.duration')[0]!.explicitBounds).toEqual(BOUNDS)
 })
