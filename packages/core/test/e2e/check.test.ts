@@ -1,10 +1,9 @@
 // This file verifies that wrong calls are found before a cell runs, from the catalog, with the built bridge and a
 // published server.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { bridgeEnv, makeHome, published } from '../support/bridges/bridge-process.ts'
+import { bridgeEnv, fixtureServer, makeHome, published } from '../support/bridges/bridge-process.ts'
 import { runCommand } from '../support/machine/run-program.ts'
 import { sharedBridge } from '../support/bridges/shared-bridge.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
@@ -96,19 +95,17 @@ it('the check of a cell starts no server: the tool lists of the last bridge are 
 })
 
 it('a kept tool list that is out of date is read again before it refuses a tool', async () => {
-  const servers = { files: published.filesystem(tmpdir()) }
-  const home = makeHome(servers)
+  const home = makeHome({ good: fixtureServer('raw.mjs') })
   await runCommand(['index'], bridgeEnv(home))
   const folder = path.join(home, 'MCPs/.sandbridge/toolbooks')
   const file = path.join(folder, readdirSync(folder)[0]!)
   const known = JSON.parse(readFileSync(file, 'utf8')) as {
     listings: { tools: { name: string }[] }[]
   }
-  for (const listing of known.listings)
-    listing.tools = listing.tools.filter(({ name }) => name !== 'list_allowed_directories')
+  for (const listing of known.listings) listing.tools = listing.tools.filter(({ name }) => name !== 'pid')
   writeFileSync(file, JSON.stringify(known))
   const later = await startBridge({ home })
-  expect(await later.run('await mcp_files.list_allowed_directories()')).toMatch(/Allowed/)
+  expect(await later.run('await mcp_good.pid()')).toMatch(/^'\d+'$/)
 })
 
 it('Python tools see signatures of the tools', async () => {

@@ -95,9 +95,9 @@ it('capability_summary returns the resource, for the servers that the cell may r
 it('a server starts when a cell names it or searches, and not before', async () => {
   const fresh = await startBridge({
     servers: {
-      everything: published.everything(),
-      memory: published.memory('/dev/null'),
-      'my-files': published.filesystem(folder),
+      good: fixtureServer('raw.mjs'),
+      ruled: fixtureServer('ruled.mjs', path.join(folder, 'journal')),
+      docs: fixtureServer('resources.mjs'),
     },
   })
   const names = `def names():
@@ -105,22 +105,22 @@ it('a server starts when a cell names it or searches, and not before', async () 
   expect(
     await fresh.run(`${names}\nsorted(runtime.discovered_servers()), names()`),
     'discovered_servers names all servers without starting any',
-  ).toBe("(['everything', 'memory', 'my-files'], [])")
+  ).toBe("(['docs', 'good', 'ruled'], [])")
   const code = `import asyncio
 async def later():
-    await mcp_everything.echo(message="x")
+    await mcp_good.echo(text="x")
 while not (running := names()):
     await asyncio.sleep(0.05)
 running`
   expect(await fresh.run(code), 'a cell starts the servers that it names before it calls them, and no others').toBe(
-    "['everything']",
+    "['good']",
   )
   // A search says which servers have not answered yet.
   await expect
-    .poll(() => fresh.run('print(await runtime.search_tool_docs("move a file", limit=2))'), {
+    .poll(() => fresh.run('print(await runtime.search_tool_docs("create an issue", limit=2))'), {
       message: 'a search covers servers that were never started',
     })
-    .toMatch(/mcp_my_files\.move_file\(/)
+    .toMatch(/mcp_ruled\.create_issue\(/)
   expect(await fresh.run('len(runtime.search_tool_docs_sync("entities in a graph", limit=2))')).toBe('2')
 })
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { encode } from 'gpt-tokenizer/encoding/o200k_base'
 import { describe, expect, it } from 'vitest'
-import { fixtureServer, published } from '../support/bridges/bridge-process.ts'
+import { fixtureServer } from '../support/bridges/bridge-process.ts'
 import { sharedBridge } from '../support/bridges/shared-bridge.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 import { needsLinux } from '../support/suite/needs.ts'
@@ -19,7 +19,7 @@ function childrenOf(pid: number): string[] {
 describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => {
   const shared = sharedBridge({
     era,
-    servers: { files: { ...published.filesystem('/tmp'), description: 'My files' } },
+    servers: { files: { ...fixtureServer('raw.mjs'), description: 'My files' } },
   })
 
   it(`a client of the ${era} era gets one tool, for at most 150 tokens`, async () => {
@@ -86,6 +86,6 @@ it('the bridge answers initialize and tools/list while no sandbox can start', as
 
 it('the bridge starts no sandbox before the client asks for the tools', async () => {
   needsLinux('children are read from /proc')
-  const bridge = await startBridge({ ownProcess: true, servers: { everything: published.everything() } })
+  const bridge = await startBridge({ ownProcess: true, servers: { good: fixtureServer('raw.mjs') } })
   expect(childrenOf(bridge.servingPid)).toEqual([])
 })

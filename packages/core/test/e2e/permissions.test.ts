@@ -25,8 +25,7 @@ const FORGED = `
 /** A server whose own definition has a rule. */
 const ruledHome = makeHome()
 const mine = { ...fixtureServer('ruled.mjs', path.join(ruledHome, 'j2')), permissions: { deny: ['delete_repo'] } }
-const ruled = sharedRuledBridge({ home: ruledHome, servers: { mine } })
-const withDocs = sharedRuledBridge({ servers: { docs: fixtureServer('resources.mjs') } })
+const ruled = sharedRuledBridge({ home: ruledHome, servers: { mine, docs: fixtureServer('resources.mjs') } })
 
 it('a denied call does not reach the server, and its error names the rule and what is allowed', async () => {
   const { bridge, reached } = ruled({ deny: ['hub__delete_*'] })
@@ -139,7 +138,7 @@ it.each([
   ['of a denied server', ['docs'], ['docs.read_resource', 'docs.get_prompt']],
   ['that may not be listed', ['docs__resources', 'docs__prompts'], ['docs.resources', 'docs.prompts']],
 ])('resources and prompts %s are no completions of a text either', async (_which, deny, named) => {
-  const { bridge } = withDocs({ deny })
+  const { bridge } = ruled({ deny })
   for (const [index, [tool, argument]] of [
     ['read_resource', 'uri'],
     ['get_prompt', 'name'],
@@ -151,7 +150,7 @@ it.each([
 })
 
 it('control: resources and prompts that may be listed are completions of a text', async () => {
-  const { bridge } = withDocs({ deny: ['hub'] })
+  const { bridge } = ruled({ deny: ['hub'] })
   const asked = 'b.ask_sync("complete_argument", server="docs", tool="get_prompt", argument="name", value="")'
   expect(await bridge.run(`from sandbridge_kernel.api import bridge as b\n${asked}`)).toMatch(/^\['/)
 })

@@ -4,14 +4,11 @@ import { expect, it } from 'vitest'
 import { fixtureServer, published } from '../support/bridges/bridge-process.ts'
 import { sharedBridge } from '../support/bridges/shared-bridge.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
-import { newFolder } from '../support/machine/new-folder.ts'
-
-const folder = newFolder()
 
 const shared = sharedBridge({
   servers: {
     docs: published.everything(),
-    files: published.filesystem(folder),
+    other: fixtureServer('raw.mjs'),
     own: fixtureServer('resources.mjs'),
     growing: fixtureServer('resources.mjs', 'grows'),
     endless: fixtureServer('resources.mjs', 'endless'),
@@ -109,8 +106,8 @@ it('a search knows resources and prompts from disk, and shows them only to cells
   const search = '[d.get("kind") for d in await runtime.search_tool_docs("architecture document")]'
   expect(await second.run(search)).toContain("'resource'")
   expect(await second.run('[s.name for s in runtime.discovered_servers(True) if s.state == "running"]')).toBe('[]')
-  expect(await second.run(search, { servers: ['files'] })).not.toContain('resource')
-  const { text } = await second.call({ code: 'await mcp_servers["docs"].resources()', servers: ['files'] })
+  expect(await second.run(search, { servers: ['other'] })).not.toContain('resource')
+  const { text } = await second.call({ code: 'await mcp_servers["docs"].resources()', servers: ['other'] })
   expect(text).toContain("Server 'docs' is not available")
 })
 

@@ -32,11 +32,11 @@ describe('two bridges on one PostgreSQL', () => {
   afterAll(() => postgres?.remove())
 
   /** @param more settings; their servers are one that logs its calls */
-  async function startTwo(more: Record<string, string> = {}) {
+  async function start(count: 1 | 2, more: Record<string, string> = {}) {
     const env = { MCP_BRIDGE_STORAGE: await postgres.database(), ...more }
-    const start = () => startHttpBridge({ env, prepareHome: giveHub })
-    const bridges = await Promise.all([start(), start()])
-    const [one, two] = bridges
+    const starts = Array.from({ length: count }, () => startHttpBridge({ env, prepareHome: giveHub }))
+    const bridges = await Promise.all(starts)
+    const [one, two] = bridges as [HttpBridge, HttpBridge]
     const command = async ({ home }: HttpBridge, ...args: string[]) => {
       const { stdout, stderr } = await runCommand(args, bridgeEnv(home, env))
       return stdout + stderr
@@ -48,7 +48,7 @@ describe('two bridges on one PostgreSQL', () => {
   }
 
   it('artifacts, saved functions, memories and tokens of a user are the same through two bridges on one PostgreSQL', async () => {
-    const { one, two, command } = await startTwo()
+    const { one, two, command } = await start(2)
     const token = (await command(one, 'token', 'create', 'ann')).split('\n')[0]!
     const [first, second] = await Promise.all([one, two].map((bridge) => bridge.connect('legacy', { token })))
     expect(await first!.run(KEEP)).not.toMatch(/Error/)
@@ -81,7 +81,7 @@ describe('two bridges on one PostgreSQL', () => {
   })
 
   it('a cell that saves while PostgreSQL crashes and starts again loses nothing, and other bridges see all of it', async () => {
-    const { one, two } = await startTwo()
+    const { one, two } = await start(2)
     const [writer, reader] = await Promise.all([one, two].map((bridge) => bridge.connect('legacy')))
     const code = `
 for number in range(60):
@@ -99,7 +99,7 @@ print("saved", len(runtime.artifacts()))`
   })
 
   it('without its PostgreSQL a bridge makes no call that it must record, no command works, and all do when it is back', async () => {
-    const { one, command } = await startTwo({ MCP_BRIDGE_AUDIT: 'required=1' })
+    const { one, command } = await start(1, { MCP_BRIDGE_AUDIT: 'required=1' })
     const owner = await one.connect('legacy')
     const token = (await command(one, 'token', 'create', 'ann')).split('\n')[0]!
     const statusFor = async (bearer: string) => {

@@ -144,7 +144,7 @@ it.each([
     const asker = fixtureServer('raw.mjs', 'asks', 'sampling/createMessage', JSON.stringify(prompt))
     const asking = await openTestBridge({
       servers: { asker },
-      env: { MCP_BRIDGE_MASK: mask },
+      env: mask === '' ? {} : { MCP_BRIDGE_MASK: mask },
       capabilities: { sampling: {} },
       prepare: (client) =>
         client.setRequestHandler('sampling/createMessage', ({ params }) => {
@@ -163,6 +163,8 @@ it.each([
       expect(text).toContain(`Dear ${seen}`)
       expect(text.includes(EMAIL)).toBe(mask === '')
       expect(Number(text.split('\n').at(-1))).toBeGreaterThan(0)
+      // Control: nothing is masked without the setting.
+      if (mask === '') expect(await asking.run(`print("${EMAIL}", "${CARD}")`)).toBe(`${EMAIL} ${CARD}`)
     } finally {
       await closeTestBridge(asking)
     }
@@ -322,15 +324,6 @@ describe('a name that an endpoint finds', { tags: ['whole'] }, () => {
     works = true
     expect(await named.run('print(done)')).toBe('[PERSON_1]')
   })
-})
-
-it('control: a name reaches the model unchanged when nothing is masked', async () => {
-  const open = await openTestBridge({ home })
-  try {
-    expect(await open.run(`${read}\nprint(email, card)`)).toBe(`${EMAIL} ${CARD}`)
-  } finally {
-    await open.client.close()
-  }
 })
 
 it('a command shows what a cell printed, masked, once it has ended', async () => {

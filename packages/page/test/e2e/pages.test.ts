@@ -55,8 +55,14 @@ const call = 'await mcp_paged.echo(text="done")'
 const caught =
   'import mcp.runtime\ntry:\n    await mcp_paged.echo(text="x")\nexcept mcp.runtime.MCPError as e:\n    print(e.code, e, e.hint)'
 
+const begins = {
+  legacy: bridgeWithUser({ env: { PROGRAM_SECRET: CLIENT.clientSecret, MCP_BRIDGE_LOG_LEVEL: 'debug' } }),
+  modern: bridgeWithUser({ era: 'modern' }),
+}
+const begin = begins.legacy
+
 describe.each(['legacy', 'modern'] as const)('with a client of the %s era that can show links', (era) => {
-  const begin = bridgeWithUser({ era })
+  const begin = begins[era]
 
   it(`a page that a server wants opened is offered in its name to a client of the ${era} era, and the call continues`, async () => {
     const { bridge, shown } = begin({ paged: page() })
@@ -74,8 +80,6 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era that c
     expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
   })
 })
-
-const begin = bridgeWithUser({ env: { PROGRAM_SECRET: CLIENT.clientSecret, MCP_BRIDGE_LOG_LEVEL: 'debug' } })
 
 it('a user who signs in may take longer than the cell, and the cell continues', { tags: ['whole'] }, async () => {
   const server = await protectedServer()
