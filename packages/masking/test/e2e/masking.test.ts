@@ -25,13 +25,14 @@ const inHome = (name: string): string => path.join(home, name).replaceAll('\\', 
 const journal = inHome('journal')
 const data = inHome('data.json')
 const read = `data = await mcp_files.run(code="return require('fs').readFileSync('${data}', 'utf8')")\nemail, card = data["email"], data["card"]`
+const mask = [{ name: 'ticket', pattern: 'TCK-[0-9]{6}' }]
+const writeRules = (of: string): void => writeFileSync(path.join(of, 'MCPs/permissions.json'), JSON.stringify({ mask }))
 const progress: string[] = []
 let bridge: TestBridge
 
 beforeAll(async () => {
   writeFileSync(data, JSON.stringify({ email: EMAIL, card: CARD }))
-  const mask = [{ name: 'ticket', pattern: 'TCK-[0-9]{6}' }]
-  writeFileSync(path.join(home, 'MCPs/permissions.json'), JSON.stringify({ mask }))
+  writeRules(home)
   bridge = await openTestBridge({ home, env: { MCP_BRIDGE_MASK: 'email,card' } })
   expect(await bridge.run(`${read}\nlen(email)`)).toBe(String(EMAIL.length))
 })
@@ -134,7 +135,7 @@ it.each([
   ['', EMAIL],
 ])(
   "a sampling request of a server reaches the client's model masked, and its answer goes back unmasked (MCP_BRIDGE_MASK=%s)",
-  async (mask, seen) => {
+  async (kinds, seen) => {
     const prompt = {
       systemPrompt: `Write as ${EMAIL}`,
       messages: [textMessage('user', `Greet ${EMAIL}`)],
@@ -144,7 +145,8 @@ it.each([
     const asker = fixtureServer('raw.mjs', 'asks', 'sampling/createMessage', JSON.stringify(prompt))
     const asking = await openTestBridge({
       servers: { asker },
-      env: mask === '' ? {} : { MCP_BRIDGE_MASK: mask },
+      env: kinds === '' ? {} : { MCP_BRIDGE_MASK: kinds },
+      prepareHome: writeRules,
       capabilities: { sampling: {} },
       prepare: (client) =>
         client.setRequestHandler('sampling/createMessage', ({ params }) => {
@@ -158,13 +160,13 @@ it.each([
       const text = await asking.run(code)
       expect(asked).toMatchObject([{ messages: [textMessage('user', `Greet ${seen}`)] }])
       expect(JSON.stringify(asked)).toContain(`Write as ${seen}`)
-      expect(JSON.stringify(asked).includes(EMAIL)).toBe(mask === '')
+      expect(JSON.stringify(asked).includes(EMAIL)).toBe(kinds === '')
       // The server got the value, and its reply is masked again.
       expect(text).toContain(`Dear ${seen}`)
-      expect(text.includes(EMAIL)).toBe(mask === '')
+      expect(text.includes(EMAIL)).toBe(kinds === '')
       expect(Number(text.split('\n').at(-1))).toBeGreaterThan(0)
-      // Control: nothing is masked without the setting.
-      if (mask === '') expect(await asking.run(`print("${EMAIL}", "${CARD}")`)).toBe(`${EMAIL} ${CARD}`)
+      // Control: a pattern alone masks nothing else.
+      if (kinds === '') expect(await asking.run(`print("${EMAIL}", "${CARD}")`)).toBe(`${EMAIL} ${CARD}`)
     } finally {
       await closeTestBridge(asking)
     }
