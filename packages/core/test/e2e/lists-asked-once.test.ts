@@ -22,6 +22,7 @@ it('a server is asked for its tools once, by whichever client comes first', { ti
   }
   const first = await startBridge({ home })
   await use(first)
+  await first.hasKept(1)
   const second = await startBridge({ home })
   await use(second)
   expect([count('tools/list'), count('tools/call')]).toEqual([1, 2])

@@ -102,8 +102,10 @@ it('a search marks resources and prompts as what they are, and their lines can b
 })
 
 it('a search knows resources and prompts from disk, and shows them only to cells that may reach the server', async () => {
-  const second = await startBridge({ env: { MCP_BRIDGE_STATE_DIR: path.join(shared().home, 'MCPs') } })
   const search = '[d.get("kind") for d in await runtime.search_tool_docs("architecture document")]'
+  await shared().run(search)
+  await shared().hasKept(6)
+  const second = await startBridge({ env: { MCP_BRIDGE_STATE_DIR: path.join(shared().home, 'MCPs') } })
   expect(await second.run(search)).toContain("'resource'")
   expect(await second.run('[s.name for s in runtime.discovered_servers(True) if s.state == "running"]')).toBe('[]')
   expect(await second.run(search, { servers: ['other'] })).not.toContain('resource')

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { Client, type ClientCapabilities } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { HostedTransport } from './bridge-host/hosted-transport.ts'
-import { descendants } from '../machine/processes.ts'
+import { descendants, until } from '../machine/processes.ts'
 import { SANDBOX_CACHE } from '../sandboxes/sandbox-cache.ts'
 import { linkCode, takeWarmCaches, WARM_CACHES } from '../sandboxes/warm-files.ts'
 import { newFolder } from '../machine/new-folder.ts'
@@ -178,6 +178,12 @@ export class TestBridge {
     const folder = path.join(this.home, 'MCPs/.sandbridge/run')
     const logs = readdirSync(folder).filter((name) => name.endsWith('.log'))
     return logs.map((name) => readFileSync(path.join(folder, name), 'utf8')).join('')
+  }
+
+  /** Resolves when it has kept the lists of so many servers, which it does in its own time: others then know them. */
+  async hasKept(count: number): Promise<void> {
+    const files = () => readdirSync(path.join(this.home, 'MCPs'), { recursive: true, encoding: 'utf8' })
+    await until(() => files().filter((name) => /toolbooks.+\.json$/.test(name)).length >= count)
   }
 
   /** Calls run_python with any arguments, valid or not. */
