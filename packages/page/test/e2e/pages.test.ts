@@ -62,10 +62,8 @@ const begins = {
 const begin = begins.legacy
 
 describe.each(['legacy', 'modern'] as const)('with a client of the %s era that can show links', (era) => {
-  const begin = begins[era]
-
   it(`a page that a server wants opened is offered in its name to a client of the ${era} era, and the call continues`, async () => {
-    const { bridge, shown } = begin({ paged: page() })
+    const { bridge, shown } = begins[era]({ paged: page() })
     expect(await bridge.run(call)).toBe("'done'")
     expect(shown).toHaveLength(1)
     expect(shown[0]!.message).toBe("MCP server 'paged' asks: Allow it here.")
@@ -74,7 +72,7 @@ describe.each(['legacy', 'modern'] as const)('with a client of the %s era that c
 
   it(`a sign-in is offered to a client of the ${era} era, and the call continues`, async () => {
     const server = await protectedServer()
-    const { bridge, shown } = begin({ r: { url: server.url } })
+    const { bridge, shown } = begins[era]({ r: { url: server.url } })
     expect(await bridge.run('await mcp_r.echo(text="done")')).toBe("'done'")
     expect(shown.map(({ message }) => message)).toEqual([expect.stringMatching(/^MCP server 'r' asks: Sign in/)])
     expect(server.counts).toEqual({ register: 1, authorize: 1, code: 1, refresh: 0, client: 0, refused: 0 })
