@@ -30,6 +30,6 @@ export function callParts(bridge: TestBridge, engine: ProviderName): Record<Part
       !kernel.includes(pid) &&
       (ids.some((id) => line.includes(id)) || (engine === 'docker' && /^\S*(?:dockerd|containerd) /.test(line))),
   )
-  const relays = [...new Set([...rest, ...helpers.map(({ pid }) => pid)])].filter((pid) => !kernel.includes(pid))
-  return { bridge: [bridge.pid], kernel, upstream, engine: relays }
+  const others = [...new Set([...rest, ...helpers.map(({ pid }) => pid)])].filter((pid) => !kernel.includes(pid))
+  return { bridge: [bridge.pid], kernel, upstream, engine: others }
 }

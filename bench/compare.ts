@@ -49,17 +49,16 @@ function install(tree: string): void {
   const modules = path.join(tree, 'node_modules')
   mkdirSync(path.join(modules, '@sandbridge'), { recursive: true })
   for (const name of readdirSync(path.join(ROOT, 'node_modules')))
-    if (name !== '@sandbridge') symlinkSync(path.join(ROOT, 'node_modules', name), path.join(modules, name))
+    if (name !== '@sandbridge') symlinkSync(path.join(ROOT, 'node_modules', name), path.join(modules, name), 'junction')
   for (const name of readdirSync(path.join(tree, 'packages')))
-    symlinkSync(path.join(tree, 'packages', name), path.join(modules, '@sandbridge', name))
+    symlinkSync(path.join(tree, 'packages', name), path.join(modules, '@sandbridge', name), 'junction')
 }
 
 function runBench(tree: string, sections: readonly string[], file: string): BenchRow[] {
   const args = ['--import', 'tsx', 'bench/main.ts', '--rows', file, ...sections]
   // The exit code is 1 when a goal is missed; the rows report that.
   spawnSync(process.execPath, args, { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] })
-  // A section that the other tree lacks has no rows there.
-  if (!existsSync(file)) return []
+  if (!existsSync(file)) throw new Error(`The benchmark of ${tree} ended early: its error is above.`)
   const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: Record<string, BenchRow[]> }
   rmSync(file)
   return Object.values(results).flat()

@@ -37,7 +37,9 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
 })
 const unknown = positionals.find((name) => !SECTIONS.includes(name.split(':')[0]!))
-if (unknown !== undefined) throw new Error(`There is no section '${unknown}': ${SECTIONS.join(', ')}`)
+// A comparison's other tree may lack it.
+if (unknown !== undefined && options.rows === undefined)
+  throw new Error(`There is no section '${unknown}': ${SECTIONS.join(', ')}`)
 print(`Node ${process.version}, ${process.platform} ${process.arch}, ${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}`)
 if (options.compare === undefined) {
   // It says where the parts are.

@@ -81,10 +81,11 @@ for (const folder of ['bench', 'packages/core/bench'])
   for (const file of readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.ts') || file.startsWith('arena')) continue
     const text = readFileSync(path.join(ROOT, folder, file), 'utf8')
-    for (const [, other] of text.matchAll(
-      /(?:from |import\()'(?:@sandbridge|[./]+\/packages)\/(?!core\/|sandbridge\/)([\w-]+)\//g,
-    ))
-      found.push(`${folder}/${file}: rows about ${other} lie in packages/${other}/bench`)
+    for (const [, spec] of text.matchAll(/(?:from |import\()'([^']+)'/g)) {
+      const place = spec.startsWith('.') ? path.posix.join(folder, path.posix.dirname(file), spec) : spec
+      const other = /^(?:@sandbridge|packages)\/(?!core\/|sandbridge\/)([\w-]+)\//.exec(place)?.[1]
+      if (other !== undefined) found.push(`${folder}/${file}: rows about ${other} lie in packages/${other}/bench`)
+    }
   }
 for (const door of doors)
   if (!used.has(door)) found.push(`packages/core/package.json: no package uses the export ${door}`)

@@ -20,16 +20,19 @@ function checksOfAll() {
 }
 
 function checksOfPackage(folder) {
-  if (!existsSync(path.join(ROOT, folder))) throw new Error(`There is no ${folder}.`)
-  const config = path.join(ROOT, '.cache/tsconfig.package.json')
-  mkdirSync(path.dirname(config), { recursive: true })
+  const hasOwn = (part) => existsSync(path.join(ROOT, folder, part))
+  if (!hasOwn('package.json')) throw new Error(`There is no ${folder}.`)
+  // Relative: Windows' shell would split a path with a space.
+  const config = '.cache/tsconfig.package.json'
+  mkdirSync(path.join(ROOT, '.cache'), { recursive: true })
   const include = [`../${folder}/src`, `../${folder}/test`, `../${folder}/bench`]
-  writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', include }))
+  writeFileSync(path.join(ROOT, config), JSON.stringify({ extends: '../tsconfig.json', include }))
   return [
     ['npx', 'oxfmt', '--check', folder],
     ['npx', 'oxlint', '--type-aware', '--deny-warnings', folder],
     ['npx', 'tsc', '-p', config],
-    ...(existsSync(path.join(ROOT, folder, 'python')) ? [['npm', 'run', '--silent', 'check:python']] : []),
+    ...(hasOwn('web') ? [['npx', 'tsc', '-p', `${folder}/web/tsconfig.json`, '--noEmit']] : []),
+    ...(hasOwn('python') ? [['npm', 'run', '--silent', 'check:python']] : []),
     ...['layers', 'docs'].map((one) => ['npm', 'run', '--silent', `check:${one}`]),
   ]
 }

@@ -2,7 +2,10 @@
 import path from 'node:path'
 
 /** Folders whose name is not that of the tests. */
-const TESTED_BY = [[/\/python\/sandbridge_kernel\//, /\/test\/kernel\/cells\.test\.ts$/]]
+const TESTED_BY = [
+  [/\/python\/sandbridge_kernel\//, /\/test\/kernel\/cells\.test\.ts$/],
+  [/\/python\/sandbox_(?:keeper|kept|pipe)\.py$/, /\/kept\/keeper-link\.test\.ts$/],
+]
 
 /** Those among `tests` that are of the package of a file, are named after it or its folder, or stand for it. */
 export function namedTests(files, tests) {

@@ -14,8 +14,8 @@ import { withSettings } from './settings-page.mjs'
 plugIn(PACKAGES)
 const made = {
   'schema/servers.schema.json': serversJsonSchema(),
-  ...(await ofPackage('permissions', 'permissions/src/rules/file-schema.ts', 'permissionsJsonSchema')),
-  ...(await ofPackage('settings', 'terminal/src/settings/settings-schema.ts', 'settingsJsonSchema')),
+  ...(await ofPackage('permissions', 'permissions', 'rules/file-schema.ts', 'permissionsJsonSchema')),
+  ...(await ofPackage('settings', 'terminal', 'settings/settings-schema.ts', 'settingsJsonSchema')),
 }
 const read = (file) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')
 const isSame = (file, value) => {
@@ -44,7 +44,7 @@ if (process.argv.includes('--check')) {
 } else for (const [file, text] of changed) writeFileSync(new URL(`../../${file}`, import.meta.url), text)
 
 /** Nothing where the package is deleted. */
-async function ofPackage(name, file, make) {
-  const place = new URL(`../../packages/${file}`, import.meta.url)
-  return existsSync(place) ? { [`schema/${name}.schema.json`]: (await import(place))[make]() } : {}
+async function ofPackage(schema, name, file, make) {
+  const folder = new URL(`../../packages/${name}/src/`, import.meta.url)
+  return existsSync(folder) ? { [`schema/${schema}.schema.json`]: (await import(new URL(file, folder)))[make]() } : {}
 }

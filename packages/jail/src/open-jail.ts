@@ -17,7 +17,7 @@ import { type FilteringProxy, startFilteringProxy } from './network/filtering-pr
 import { makeGuardedPlaces } from './places/guarded-places.ts'
 import { type Jail, jailHome, type JailPlace } from '@sandbridge/core/parts'
 import { findJailMaker, type JailMaker } from './jail-maker.ts'
-import { behindRelay, proxyVariables } from './jails/launcher.ts'
+import { behindForwarder, proxyVariables } from './jails/launcher.ts'
 import { withoutPlanted } from './places/planted-links.ts'
 import { startContainer } from './jails/start-container.ts'
 import { type JailStart, refuseTooMuch, viewFor } from './places/view.ts'
@@ -85,7 +85,7 @@ export async function openJail(
       proxySocket: proxy?.socketPath,
       network: network === true,
       cwd: folder,
-      command: proxy ? behindRelay(inImage ? 'node' : process.execPath, INNER_SOCKET, command) : command,
+      command: proxy ? behindForwarder(inImage ? 'node' : process.execPath, INNER_SOCKET, command) : command,
       environment: environment(
         passed,
         server,

@@ -1,5 +1,5 @@
 // The outer wall for tests, and its command with parts removed.
-import type { OuterLayer } from '../../src/isolation/pyodide/outer-wall-part.ts'
+import type { OuterLayer } from '../../src/isolation/pyodide/native-wall-part.ts'
 import { findOuterLayer } from '../../src/isolation/pyodide/outer-layer.ts'
 import { skip } from '../support/suite/needs.ts'
 

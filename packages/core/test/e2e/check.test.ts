@@ -83,7 +83,7 @@ it('a forgotten coroutine is reported in a note', async () => {
 
 it('the check of a cell starts no server: the tool lists of the last bridge are enough', async () => {
   const { home } = shared()
-  await shared().hasKept(1)
+  await shared().hasKept(1, 'get-sum')
   const servers = { everything: published.everything() }
   const second = await startBridge({ servers, env: { MCP_BRIDGE_STATE_DIR: path.join(home, 'MCPs') } })
   const { text } = await second.call({ code: 'print("ran")\nawait mcp_everything.get_sum(a=1, b="x")' })

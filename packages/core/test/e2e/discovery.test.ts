@@ -17,7 +17,7 @@ const shared = sharedBridge({
     everything: published.everything(),
   },
 })
-beforeAll(async () => {
+beforeAll(() => {
   writeFileSync(path.join(folder, 'note.txt'), 'hello from a file')
   writeFileSync(path.join(folder, 'data.json'), '{"rows": [1, 2, 3]}')
 })

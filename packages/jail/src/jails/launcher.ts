@@ -13,13 +13,13 @@ const net = require('node:net')
 const { spawn } = require('node:child_process')
 const { signals } = require('node:os').constants
 const [socketPath, command, ...args] = process.argv.slice(1)
-const relay = net.createServer({ allowHalfOpen: true }, (inner) => {
+const forwarder = net.createServer({ allowHalfOpen: true }, (inner) => {
   const outer = net.connect({ path: socketPath, allowHalfOpen: true })
   const end = () => { inner.destroy(); outer.destroy() }
   inner.on('error', end).pipe(outer)
   outer.on('error', end).pipe(inner)
 })
-relay.listen(${PORT}, '127.0.0.1', () => {
+forwarder.listen(${PORT}, '127.0.0.1', () => {
   const child = spawn(command, args, { stdio: 'inherit' })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => { process.stderr.write(command + ': ' + error.code + '\\n'); process.exit(127) })
@@ -27,22 +27,22 @@ relay.listen(${PORT}, '127.0.0.1', () => {
 })
 `
 
-/** A command that starts another one behind the relay. */
-export function behindRelay(node: string, socketPath: string, command: readonly string[]): string[] {
+/** A command that starts another one behind the forwarder. */
+export function behindForwarder(node: string, socketPath: string, command: readonly string[]): string[] {
   return [node, '-e', SOURCE, '--', socketPath, ...command]
 }
 
 /**
- * Variables that direct programs to the relay.
+ * Variables that direct programs to the forwarder.
  * @param hasLocal loopback goes through it, too, instead of staying in the jail
  */
 export function proxyVariables(hasLocal: boolean): Record<string, string> {
-  const relay = `127.0.0.1:${PORT}`
-  const url = `http://${relay}`
+  const forwarder = `127.0.0.1:${PORT}`
+  const url = `http://${forwarder}`
   const names =
     'HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy npm_config_proxy npm_config_https_proxy'
-  // Not the relay itself: Node from 22.21 on would send what a program sends to its proxy through that proxy once more.
-  const none = hasLocal ? relay : 'localhost,127.0.0.1,::1'
+  // Not the forwarder itself: Node from 22.21 on would send what a program sends to its proxy through it once more.
+  const none = hasLocal ? forwarder : 'localhost,127.0.0.1,::1'
   return {
     ...Object.fromEntries(names.split(' ').map((name) => [name, url])),
     NO_PROXY: none,

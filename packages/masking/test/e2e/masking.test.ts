@@ -145,7 +145,7 @@ it.each([
     const asker = fixtureServer('raw.mjs', 'asks', 'sampling/createMessage', JSON.stringify(prompt))
     const asking = await openTestBridge({
       servers: { asker },
-      env: kinds === '' ? {} : { MCP_BRIDGE_MASK: kinds },
+      env: { MCP_BRIDGE_MASK: kinds },
       prepareHome: writeRules,
       capabilities: { sampling: {} },
       prepare: (client) =>

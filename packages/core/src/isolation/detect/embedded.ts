@@ -8,7 +8,7 @@ import { isRealRoot } from '../local/real-root.ts'
 import { makeTemporaryFolder } from '../local/temporary-folder.ts'
 import { pythonPackages } from '../cell-packages-part.ts'
 import type { Candidate, Provider } from '../provider.ts'
-import type { OuterLayer } from '../pyodide/outer-wall-part.ts'
+import type { OuterLayer } from '../pyodide/native-wall-part.ts'
 
 const EMBEDDED = 'the embedded sandbox, which needs only Node.js'
 

@@ -3,7 +3,7 @@ import { messageOf } from '../../errors.ts'
 import { findPrograms } from '../../util/process/find-program.ts'
 import { lastLine } from '../../util/text/server-words.ts'
 import { isRealRoot, NOBODY } from '../local/real-root.ts'
-import { type OuterLayer, outerWall } from './outer-wall-part.ts'
+import { type OuterLayer, outerWall } from './native-wall-part.ts'
 import { spawnSandbox } from './spawn-sandbox.ts'
 
 const TRY_TIMEOUT_MS = 10_000

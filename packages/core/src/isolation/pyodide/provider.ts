@@ -5,7 +5,7 @@ import type { MissingPackage, Provider, Sandbox, SandboxLimits } from '../provid
 import { SharedPreparation } from '../shared-preparation.ts'
 import { type BundleOptions, ensureBundle, findDamagedBundle, keepBundle } from './bundle.ts'
 import { childArguments, nodeFlags, planMemory, underMemoryCap, type MemoryPlan } from './command.ts'
-import type { OuterLayer } from './outer-wall-part.ts'
+import type { OuterLayer } from './native-wall-part.ts'
 import { findOuterLayer } from './outer-layer.ts'
 import { DEFAULT_MEMORY_BYTES } from '../../util/process/tight-memory.ts'
 import { KERNEL_FOLDER } from '../../util/package-root.ts'

@@ -180,10 +180,17 @@ export class TestBridge {
     return logs.map((name) => readFileSync(path.join(folder, name), 'utf8')).join('')
   }
 
-  /** Resolves when it has kept the lists of so many servers, which it does in its own time: others then know them. */
-  async hasKept(count: number): Promise<void> {
-    const files = () => readdirSync(path.join(this.home, 'MCPs'), { recursive: true, encoding: 'utf8' })
-    await until(() => files().filter((name) => /toolbooks.+\.json$/.test(name)).length >= count)
+  /**
+   * Resolves when it has kept the lists of so many servers, which it does in its own time: others then know them.
+   * @param tool in one of these lists
+   */
+  async hasKept(count: number, tool = ''): Promise<void> {
+    const folder = path.join(this.home, 'MCPs')
+    const lists = (): string[] => {
+      const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      return names.filter((name) => /toolbooks.+\.json$/.test(name)).map((name) => path.join(folder, name))
+    }
+    await until(() => lists().length >= count && lists().some((file) => readFileSync(file, 'utf8').includes(tool)))
   }
 
   /** Calls run_python with any arguments, valid or not. */
