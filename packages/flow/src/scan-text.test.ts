@@ -1,5 +1,16 @@
 import { expect, it, vi } from 'vitest'
-import { KEY, Scanner, STRIDE } from './scan-text.ts'
+import {
+  HAS_CAPITAL,
+  HAS_DIGIT,
+  HAS_FOREIGN,
+  HAS_LETTER,
+  KEY,
+  KIND,
+  Scanner,
+  STRIDE,
+  TRAITS,
+  WORD,
+} from './scan-text.ts'
 
 async function keysOf(text: string): Promise<number[]> {
   vi.resetModules()
@@ -47,4 +58,19 @@ it('a long text is told in portions as it is told at once', () => {
   expect(portions.join(' ')).toBe(atOnce.join(' '))
   scanner.scan('short')
   expect(scanner.units.length).toBeLessThan(atOnce.length)
+})
+
+it.each([
+  ['bob', HAS_LETTER],
+  ['Bob', HAS_LETTER + HAS_CAPITAL],
+  ['b0b', HAS_LETTER + HAS_DIGIT],
+  ['B0b', HAS_LETTER + HAS_CAPITAL + HAS_DIGIT],
+  ['4711', HAS_DIGIT],
+  ['ᐁᐁ', HAS_LETTER + HAS_FOREIGN],
+])('a word such as %s has its own traits', (word, traits) => {
+  const scanner = new Scanner()
+  scanner.scan(word)
+  const units = Array.from({ length: scanner.end / STRIDE }, (_, unit) => unit * STRIDE)
+  const found = units.filter((at) => scanner.units[at + KIND] === WORD).map((at) => scanner.units[at + TRAITS])
+  expect(found).toEqual([traits])
 })
