@@ -1,7 +1,7 @@
 // This file verifies what a model experiences from cell to cell, in the embedded sandbox.
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { thisNode } from '../../src/isolation/pyodide/command.ts'
 import {
   ANY_RUNTIME,
@@ -9,25 +9,21 @@ import {
   closeTestBridge,
   makeHome,
   openTestBridge,
-  type TestBridge,
   REAL_SANDBOX,
 } from '../support/bridges/bridge-process.ts'
+import { sharedBridge } from '../support/bridges/shared-bridge.ts'
 import { startBridge } from '../support/bridges/start-bridge.ts'
 import { needsLinux, skip } from '../support/suite/needs.ts'
 
-let bridge: TestBridge
-beforeAll(async () => {
-  bridge = await openTestBridge({ env: REAL_SANDBOX })
-})
-afterAll(() => closeTestBridge(bridge))
+const shared = sharedBridge({ env: REAL_SANDBOX })
 
 it('a cell keeps variables, imports and functions for the next one', async () => {
-  await bridge.run('import math\nradius = 2\ndef area(r): return math.pi * r * r')
-  expect(await bridge.run('round(area(radius), 3)')).toBe('12.566')
+  await shared().run('import math\nradius = 2\ndef area(r): return math.pi * r * r')
+  expect(await shared().run('round(area(radius), 3)')).toBe('12.566')
 })
 
 it('a cell shows print, stderr and the last value apart', async () => {
-  const { structured } = await bridge.call({
+  const { structured } = await shared().call({
     code: 'import sys\nprint("out")\nprint("err", file=sys.stderr)\n[1, 2]',
   })
   expect(structured).toEqual({ status: 'ok', stdout: 'out\n', stderr: 'err\n', value: '[1, 2]' })
@@ -38,7 +34,7 @@ const tooDeep = { code: 'kept = 1\nimport json\njson.loads("[" * 10**6)' }
 
 it('a value nested too deeply is a RecursionError, and the variables stay', async () => {
   if (!thisNode.hasDeepStack) skip('the stack of a process is limited here')
-  const embedded = ANY_RUNTIME === 'pyodide' ? bridge : await startBridge({ env })
+  const embedded = ANY_RUNTIME === 'pyodide' ? shared() : await startBridge({ env })
   const { text } = await embedded.call(tooDeep)
   expect(text).toContain('RecursionError: Stack overflow')
   await embedded.run('import pickle\nx, y = [], []\nfor _ in range(300_000): x, y = [x], [y]')
@@ -69,17 +65,17 @@ it.each([
   ['a catastrophic regex', 'import re\nre.match(r"(a+)+$", "a" * 40 + "b")'],
   ['a huge number', 'len(str(10 ** (10 ** 8)))'],
 ])('the time limit interrupts %s', async (_, code) => {
-  await bridge.run('kept = "still"')
-  expect((await bridge.call({ code, timeout: 0.5 })).structured['status']).toBe('timeout')
-  expect(await bridge.run('kept')).toBe("'still'")
+  await shared().run('kept = "still"')
+  expect((await shared().call({ code, timeout: 0.5 })).structured['status']).toBe('timeout')
+  expect(await shared().run('kept')).toBe("'still'")
 })
 
 it('a cell is held to its memory limit, and the session lives', async () => {
-  const { text, isError } = await bridge.call({
+  const { text, isError } = await shared().call({
     code: 'blocks = []\nwhile True: blocks.append(bytearray(50_000_000))',
     timeout: 60,
   })
   expect(isError).toBe(true)
   expect(text).toMatch(/MemoryError|out of memory/)
-  expect(await bridge.run('2 + 2')).toBe('4')
+  expect(await shared().run('2 + 2')).toBe('4')
 })

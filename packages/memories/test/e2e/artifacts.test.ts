@@ -2,30 +2,22 @@
 // This file verifies that files that a cell saves outlive its session, reach the client, and never leave their folder.
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  bridgeEnv,
-  closeTestBridge,
-  openTestBridge,
-  type TestBridge,
-} from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { expect, it } from 'vitest'
+import { bridgeEnv } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
+import { sharedBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
-let bridge: TestBridge
-beforeAll(async () => {
-  bridge = await openTestBridge()
-})
-afterAll(() => closeTestBridge(bridge))
+const shared = sharedBridge()
 
 const failure = async (code: string) => {
-  const { text, isError } = await bridge.call({ code })
+  const { text, isError } = await shared().call({ code })
   expect(isError).toBe(true)
   return text.trim().split('\n').at(-1)!
 }
 
 it('an artifact comes back unchanged, and is linked in the result of its cell', async () => {
-  const { content } = await bridge.call({ code: 'saved = runtime.save_artifact("sales.csv", "a,b\\n1,2\\n")' })
+  const { content } = await shared().call({ code: 'saved = runtime.save_artifact("sales.csv", "a,b\\n1,2\\n")' })
   expect(content).toContainEqual({
     type: 'resource_link',
     uri: 'sandbridge://artifact/sales.csv/1',
@@ -34,8 +26,8 @@ it('an artifact comes back unchanged, and is linked in the result of its cell', 
     size: 8,
     description: 'Saved by this cell, version 1',
   })
-  expect(await bridge.run('runtime.open_artifact("sales.csv").text()')).toBe("'a,b\\n1,2\\n'")
-  expect((await bridge.call({ code: '1' })).content).toHaveLength(1)
+  expect(await shared().run('runtime.open_artifact("sales.csv").text()')).toBe("'a,b\\n1,2\\n'")
+  expect((await shared().call({ code: '1' })).content).toHaveLength(1)
 })
 
 it.each([
@@ -52,16 +44,16 @@ it.each([
   ['a file in memory', '__import__("io").BytesIO(b"memory")', 'b"memory"'],
   ['more than one piece', 'b"0123456789abcdef" * 600_000', 'b"0123456789abcdef" * 600_000'],
 ])('an artifact can be %s', async (_, data, expected) => {
-  await bridge.run('open("f", "w").write("in a file")')
+  await shared().run('open("f", "w").write("in a file")')
   expect(
-    await bridge.run(`runtime.save_artifact("x", ${data}); runtime.open_artifact("x").read() == ${expected}`),
+    await shared().run(`runtime.save_artifact("x", ${data}); runtime.open_artifact("x").read() == ${expected}`),
   ).toBe('True')
 })
 
 it('an artifact has versions', async () => {
-  await bridge.run('for n in range(3): runtime.save_artifact("v.txt", f"{n}")')
+  await shared().run('for n in range(3): runtime.save_artifact("v.txt", f"{n}")')
   expect(
-    await bridge.run(
+    await shared().run(
       '[runtime.open_artifact("v.txt", n).text() for n in (1, 2, 3)], runtime.open_artifact("v.txt").artifact.version',
     ),
   ).toBe("(['0', '1', '2'], 3)")
@@ -69,12 +61,12 @@ it('an artifact has versions', async () => {
 })
 
 it('an artifact is an MCP resource: listed, and read as text or as bytes', async () => {
-  await bridge.run('runtime.save_artifact("r.md", "# Hi"); runtime.save_artifact("r.bin", b"\\x00\\xff")')
-  const { resources } = await bridge.client.listResources()
+  await shared().run('runtime.save_artifact("r.md", "# Hi"); runtime.save_artifact("r.bin", b"\\x00\\xff")')
+  const { resources } = await shared().client.listResources()
   expect(resources).toContainEqual(
     expect.objectContaining({ uri: 'sandbridge://artifact/r.md', name: 'r.md', mimeType: 'text/markdown', size: 4 }),
   )
-  const read = async (uri: string) => (await bridge.client.readResource({ uri })).contents[0]
+  const read = async (uri: string) => (await shared().client.readResource({ uri })).contents[0]
   expect(await read('sandbridge://artifact/r.md')).toMatchObject({ text: '# Hi', mimeType: 'text/markdown' })
   expect(await read('sandbridge://artifact/r.bin/1')).toMatchObject({ blob: 'AP8=' })
   await expect(read('sandbridge://artifact/none')).rejects.toThrow(/Unknown artifact 'none'/)
@@ -98,14 +90,14 @@ it.each([
   expect(await failure(`runtime.save_artifact("${name}", "x")`)).toMatch(
     /is not a valid name for an artifact: .*plain file name/,
   )
-  expect(readdirSync(path.join(bridge.home, 'MCPs')).toSorted()).toEqual(['.sandbridge', 'servers.json'])
-  expect(existsSync(path.join(bridge.home, 'MCPs/.sandbridge/servers.json'))).toBe(false)
+  expect(readdirSync(path.join(shared().home, 'MCPs')).toSorted()).toEqual(['.sandbridge', 'servers.json'])
+  expect(existsSync(path.join(shared().home, 'MCPs/.sandbridge/servers.json'))).toBe(false)
 })
 
 it('a file in the current folder is saved by its name', async () => {
   const code = 'open("here.csv", "w").write("a,b"); runtime.save_artifact("h.csv", "here.csv")'
-  expect(await bridge.run(`${code}; runtime.open_artifact("h.csv").text()`)).toBe("'a,b'")
-  expect(await bridge.run('runtime.save_artifact("h.csv", "there.csv"); runtime.open_artifact("h.csv").text()')).toBe(
+  expect(await shared().run(`${code}; runtime.open_artifact("h.csv").text()`)).toBe("'a,b'")
+  expect(await shared().run('runtime.save_artifact("h.csv", "there.csv"); runtime.open_artifact("h.csv").text()')).toBe(
     "'there.csv'",
   )
 })

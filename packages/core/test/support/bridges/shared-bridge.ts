@@ -5,14 +5,12 @@ import { type BridgeOptions, closeTestBridge, openTestBridge, type TestBridge } 
 import { type HttpBridge, type HttpBridgeOptions, startHttpBridge } from './http-bridge.ts'
 
 /** Returns the bridge once the tests run. */
-export function sharedBridge(options: BridgeOptions = {}): () => TestBridge {
-  let bridge: TestBridge
-  beforeAll(async () => {
-    bridge = await openTestBridge(options)
+export const sharedBridge = (options: BridgeOptions = {}): (() => TestBridge) =>
+  sharedOne(async (atEnd) => {
+    const bridge = await openTestBridge(options)
+    atEnd(() => closeTestBridge(bridge))
+    return bridge
   })
-  afterAll(() => closeTestBridge(bridge))
-  return () => bridge
-}
 
 /** The same over HTTP. */
 export const sharedHttpBridge = (options: HttpBridgeOptions = {}): (() => HttpBridge) =>
@@ -21,10 +19,10 @@ export const sharedHttpBridge = (options: HttpBridgeOptions = {}): (() => HttpBr
 /** @param open gives what ends it to `atEnd` */
 export function sharedOne<T>(open: (atEnd: (end: () => Promise<void>) => void) => Promise<T>): () => T {
   let bridge: T
-  let end: () => Promise<void>
+  let end: (() => Promise<void>) | undefined
   beforeAll(async () => {
     bridge = await open((close) => (end = close))
   })
-  afterAll(() => end())
+  afterAll(() => end?.())
   return () => bridge
 }
