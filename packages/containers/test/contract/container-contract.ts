@@ -2,7 +2,7 @@
 import { runCommand } from '../../../core/src/util/process/run-command.ts'
 import { runningProcesses } from '@sandbridge/core/test/support/machine/processes.ts'
 import { makeProvider } from '@sandbridge/core/test/support/sandboxes/engines.ts'
-import type { Differences } from '@sandbridge/core/test/contract/provider-accidents.ts'
+import { type Differences, OF_ENGINES } from '@sandbridge/core/test/contract/provider-accidents.ts'
 import { testProvider } from '@sandbridge/core/test/contract/provider-contract.ts'
 
 /** What a pipe could change. */
@@ -13,6 +13,7 @@ const OF_PIPES =
 export function testContainerProvider(engine: 'podman' | 'docker', isPiped = false): void {
   const differences: Differences = {
     ...(isPiped && { isVariant: true, only: OF_PIPES }),
+    ...(engine === 'docker' && !isPiped && { briefly: OF_ENGINES }),
     isLeft: async (id) => {
       const { stdout } = await runCommand(engine, ['ps', '--all', '--quiet', '--filter', `name=${id}`])
       return stdout !== ''

@@ -16,11 +16,17 @@ export interface Differences {
   isVariant?: boolean
   /** Run only these promises: the rest does not depend on the way. */
   only?: RegExp
+  /** On a short run of CI, only these: another engine or system could break them, and the rest is asked elsewhere. */
+  briefly?: RegExp
   /** Whether anything of the sandbox is left, according to the engine, cluster or process list. */
   isLeft: (sandboxId: string) => Promise<boolean>
   /** Kills the program that the bridge talks to, without the bridge. */
   killFromOutside: (sandbox: Sandbox) => Promise<void>
 }
+
+/** What another engine or system for the same kernel could break. */
+export const OF_ENGINES =
+  /becomes ready|share nothing|disposing twice|memory limit|no Python object|process limit|full disk|killed|never comes up/
 
 /** Registers a test, which is skipped where the provider cannot be used. */
 export type ProviderTest = (what: string, test: () => Promise<void>, timeout?: number) => void
