@@ -125,6 +125,12 @@ it('sandbridge add updates a server with the answers it has, and removes it with
   expect(updated.stdout, updated.stderr).toContain('weather: 1.0.0 → 1.1.0')
   expect(updated.stdout).toContain('Its tools have not changed.')
   expect(started().slice(0, 3)).toEqual([SECRET, '-y', 'weather-mcp@1.1.0'])
+  // As if the version before had offered `parrot` in place of `echo`.
+  const file = path.join(home, 'MCPs/added-servers.json')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"echo":', '"parrot":'))
+  registry.servers = [listed(weather('1.2.0'), { updatedAt: '2030-01-02T00:00:00Z' })]
+  rmSync(path.join(home, 'MCPs/.sandbridge/registry'), { recursive: true })
+  expect((await run(['update', '--yes'])).stdout).toMatch(/Its tools have changed .*:\n {2}\+ echo\n {2}- parrot\n/)
   expect((await run(['remove', 'wether'])).stderr).toContain('Did you mean weather?')
   expect((await run(['remove', 'weather', '--yes'])).stdout).toBe('Removed weather.\n')
   expect((await run(['servers', '--json'])).stdout).not.toContain('weather')
