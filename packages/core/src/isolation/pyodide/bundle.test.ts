@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readFile, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { ensureBundle, findDamagedBundle, type BundleOptions } from './bundle.ts'
@@ -136,6 +136,19 @@ it.each([
   expect(builds).toBe(2)
   expect((await readFile(join(folder, 'snapshot.bin'))).equals(Buffer.alloc(1 << 20, 7))).toBe(true)
   expect(await readdir(cacheFolder)).toHaveLength(1)
+})
+
+it('ensureBundle trusts no bundle that another user owns, however whole', async () => {
+  needsPosix('Windows has no owners')
+  const folder = await ensureBundle(options())
+  const own = process.getuid!()
+  if (own === 0) await chown(folder, 65_534, 65_534)
+  else {
+    const other = vi.spyOn(process, 'getuid').mockReturnValue(own + 1)
+    onTestFinished(() => other.mockRestore())
+  }
+  expect(await ensureBundle(options())).toBe(folder)
+  expect(builds).toBe(2)
 })
 
 it('ensureBundle leaves nothing behind when a build fails, and the next one works', async () => {
