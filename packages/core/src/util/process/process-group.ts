@@ -1,7 +1,7 @@
 // Stops a child process and everything it started. On POSIX, spawn the child `detached`, so that it leads its own
 // process group. If the bridge exits in a way that still runs JavaScript, it kills the remaining groups.
 import { type ChildProcess, execFile, spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { foundProgram } from './find-program.ts'
 import { isRunning } from './process-id.ts'
 import { orUndefined } from '../or-undefined.ts'
@@ -24,10 +24,15 @@ export function hasStreams(child: ChildProcess): boolean {
 }
 
 /** Lets Linux, where memory runs out, end this child and what it starts rather than the bridge. */
-export function endFirst({ pid }: ChildProcess): void {
+export function endFirst({ pid }: Pick<ChildProcess, 'pid'>): void {
   if (process.platform !== 'linux' || pid === undefined) return
   // It may have ended, or belong to another user.
-  orUndefined(() => writeFileSync(`/proc/${pid}/oom_score_adj`, '1000'))
+  orUndefined(() => {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000')
+    // On a busy machine, it has started others before: what it starts from now on inherits the number.
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []
+    for (const child of children) endFirst({ pid: Number(child) })
+  })
 }
 
 /** Record a detached child's group, so that it is killed if the bridge exits without stopping it. */
