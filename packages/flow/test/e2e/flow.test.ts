@@ -418,8 +418,9 @@ describe('what is said beside results', () => {
       env: { MCP_BRIDGE_FLOW: 'deny' },
       runs: new OpenRuns(ANSWER_MS, 800),
     })
+    // An interrupt in the line that prints shows the variables of this line.
     const slow = (server: string, shown: string) =>
-      `text = await mcp_${server}.get(name="order")\nprint(${shown})\nimport asyncio\nawait asyncio.sleep(2)`
+      `text = await mcp_${server}.get(name="order")\nshown = ${shown}\nprint(shown)\nimport asyncio\nawait asyncio.sleep(2)`
     const call = async (one: Client, code: string, options = {}) =>
       JSON.stringify(await one.callTool({ name: 'run_python', arguments: { code } }, { timeout: 60_000, ...options }))
     const waits = { onprogress: () => {} }
