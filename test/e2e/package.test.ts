@@ -1,7 +1,7 @@
 // @module-tag whole: it packs and installs the package
 // This file verifies what users install: the packed package in an empty folder, run by a client from there, on the
 // oldest and on a current Node.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { ROOT, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
@@ -17,6 +17,7 @@ const folder = newFolder()
 const { PATH = '', HOME = '', APPDATA = '' } = process.env
 const env = { PATH, HOME, APPDATA }
 let problem: string | undefined
+let archive: string
 
 async function npm(args: string[], cwd: string): Promise<string> {
   const [command, ...words] = NPM
@@ -37,8 +38,9 @@ beforeAll(async () => {
   const packed = await npm(['pack', ...cache, '--ignore-scripts', '--pack-destination', folder], ROOT)
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, 'package.json'), '{"private": true}')
+  archive = path.join(folder, packed.trim().split('\n').at(-1)!)
   try {
-    await install(path.join(folder, packed.trim().split('\n').at(-1)!))
+    await install(archive)
   } catch (error) {
     // Installing needs the registry for the package's dependency.
     problem = `the packed package could not be installed: ${firstLine(error)}`
@@ -59,6 +61,10 @@ function skipUnlessInstalled(): void {
   if (problem === undefined) return
   skip(problem)
 }
+
+it('the packed package is not larger than users are used to', () => {
+  expect(statSync(archive).size).toBeLessThan(3_400_000)
+})
 
 it('the packed package runs on this Node', async () => {
   skipUnlessInstalled()
