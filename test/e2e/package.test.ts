@@ -1,7 +1,7 @@
 // @module-tag whole: it packs and installs the package
 // This file verifies what users install: the packed package in an empty folder, run by a client from there, on the
 // oldest and on a current Node.
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { ROOT, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
@@ -63,6 +63,8 @@ function skipUnlessInstalled(): void {
 }
 
 it('the packed package is not larger than users are used to', () => {
+  const parts = readdirSync(path.join(ROOT, 'dist')).filter((name) => /^bridge-.*\.js$/.test(name))
+  if (parts.length > 1) skip('dist/ has parts of earlier builds: npm run build -- --clean')
   expect(statSync(archive).size).toBeLessThan(3_400_000)
 })
 
