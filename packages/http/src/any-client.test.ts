@@ -1,7 +1,7 @@
 // This file verifies that clients, gateways and proxies get an answer that they can use, however they form a request.
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { INITIALIZE, message, modern, useHttpBridge } from '@sandbridge/core/test/support/bridges/raw-http.ts'
+import { INITIALIZE, message, modern, useHttpBridge } from '../test/support/raw-http.ts'
 
 const { serve } = useHttpBridge()
 

@@ -3,15 +3,7 @@ import { spawn } from 'node:child_process'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import {
-  HEADERS,
-  INITIALIZE,
-  message,
-  modern,
-  openSocket,
-  TOKEN,
-  useHttpBridge,
-} from '@sandbridge/core/test/support/bridges/raw-http.ts'
+import { HEADERS, INITIALIZE, message, modern, openSocket, TOKEN, useHttpBridge } from '../test/support/raw-http.ts'
 import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
 import { NamedTokens } from './access/named-tokens.ts'
 

@@ -3,14 +3,7 @@ import { hostname } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
-import {
-  message,
-  type SendOptions,
-  TOKEN,
-  useHttpBridge,
-  modern,
-  openSocket,
-} from '@sandbridge/core/test/support/bridges/raw-http.ts'
+import { message, type SendOptions, TOKEN, useHttpBridge, modern, openSocket } from '../test/support/raw-http.ts'
 
 const { serve, log } = useHttpBridge()
 

@@ -2,7 +2,7 @@
 // specification.
 import { expect, it } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
-import { bodyOf, json, listen, remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
+import { bodyOf, json, listen, remote } from '../support/servers/remote-server.ts'
 import { open, textOf } from './support.ts'
 
 const PARAMS = {

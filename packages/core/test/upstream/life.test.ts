@@ -6,7 +6,7 @@ import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts
 import type { ServerDefinition } from '../../src/config/entries/server-definition.ts'
 import type { Reached } from '../../src/upstream/lifecycle/upstream-place.ts'
 import { expandTransport } from '../../src/config/entries/expand.ts'
-import { rawRemote, remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
+import { rawRemote, remote } from '../support/servers/remote-server.ts'
 import { isAlive, open, raw, textOf, until } from './support.ts'
 import { newFolder } from '../support/machine/new-folder.ts'
 

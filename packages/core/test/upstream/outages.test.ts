@@ -2,7 +2,7 @@
 // This file verifies what counts as an outage of a remote server, how long it has consequences, and that no call is
 // made twice.
 import { expect, it } from 'vitest'
-import { type Call, json, rawRemote, remote, result } from '@sandbridge/remote/test/upstream/remote-server.ts'
+import { type Call, json, rawRemote, remote, result } from '../support/servers/remote-server.ts'
 import { open, textOf, until, type TestUpstreams } from './support.ts'
 
 const call = (upstreams: TestUpstreams, tool = 'echo') => upstreams.callTool('r', tool, {})

@@ -2,7 +2,7 @@
 // extension's specification.
 import { expect, it } from 'vitest'
 import type { UpstreamRequests } from '../../src/upstream/connection/requests.ts'
-import { bodyOf, json, listen, remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
+import { bodyOf, json, listen, remote } from '../support/servers/remote-server.ts'
 import { open, textOf, until } from './support.ts'
 
 const EXTENSION = 'io.modelcontextprotocol/tasks'

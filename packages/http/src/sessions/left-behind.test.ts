@@ -2,7 +2,7 @@
 // with every cell.
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { collectGarbage } from '@sandbridge/core/test/support/suite/collect-garbage.ts'
-import { message, modern, useHttpBridge } from '@sandbridge/core/test/support/bridges/raw-http.ts'
+import { message, modern, useHttpBridge } from '../../test/support/raw-http.ts'
 import { BridgeError } from '../../../core/src/errors.ts'
 
 const { serve, bridge } = useHttpBridge()

@@ -2,7 +2,7 @@
 // was interrupted.
 import { request as httpRequest } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { HEADERS, message, useHttpBridge } from '@sandbridge/core/test/support/bridges/raw-http.ts'
+import { HEADERS, message, useHttpBridge } from '../../test/support/raw-http.ts'
 
 const { serve, bridge } = useHttpBridge()
 

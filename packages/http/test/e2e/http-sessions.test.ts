@@ -7,7 +7,7 @@ import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-proc
 import { type Answer, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { handleIn, talk } from '@sandbridge/core/test/support/bridges/http-talk.ts'
 import { descendants, until } from '@sandbridge/core/test/support/machine/processes.ts'
-import { runHeaders } from '@sandbridge/core/test/support/bridges/raw-http.ts'
+import { runHeaders } from '../support/raw-http.ts'
 import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
 import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
 

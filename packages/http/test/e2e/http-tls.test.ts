@@ -11,7 +11,7 @@ import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridg
 import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { makeCertificate, type Pair } from '@sandbridge/core/test/support/machine/make-certificate.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
-import { runHeaders } from '@sandbridge/core/test/support/bridges/raw-http.ts'
+import { runHeaders } from '../support/raw-http.ts'
 
 const FLAGS = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem']
 

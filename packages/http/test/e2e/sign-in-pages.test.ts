@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { freePort } from '@sandbridge/core/test/support/machine/free-port.ts'
 import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { connectAs, tokenFor } from '../support/http-users.ts'
-import { type Protected, protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
+import { type Protected, protectedServer } from '@sandbridge/sign-in/test/support/protected-server.ts'
 
 async function startPublic(): Promise<{ bridge: HttpBridge; remote: Protected }> {
   const remote = await protectedServer()

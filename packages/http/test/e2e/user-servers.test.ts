@@ -11,7 +11,7 @@ import { connectAs, give, tokenFor } from '../support/http-users.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
-import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
+import { protectedServer } from '@sandbridge/sign-in/test/support/protected-server.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const sandbridge = ({ home }: HttpBridge, ...args: string[]) => runCommand(args, bridgeEnv(home), { cwd: home })

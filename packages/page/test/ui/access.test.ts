@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, request as httpRequest } from 'node
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { Access, cookieName } from '../../src/access.ts'
 import { servePage } from '../../src/serve-page.ts'
-import { launch, openLink } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { launch, openLink } from '../support/browser-page.ts'
 import { openObserved, sharedObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 
 interface Reply {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Bridge } from '../../../core/src/bridge/bridge.ts'
 import { servePage } from '../../src/serve-page.ts'
-import { goTo, openPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 
 const RUNS = 10_000

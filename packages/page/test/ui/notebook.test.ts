@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { AxeResults } from 'axe-core'
 import { expect, it } from 'vitest'
 import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { goTo, openPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')

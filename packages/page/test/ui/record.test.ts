@@ -9,7 +9,7 @@ import { recordIn } from '@sandbridge/record/audit/other-files.ts'
 import { readRecord } from '@sandbridge/record/audit/read-record.ts'
 import { readRuns } from '@sandbridge/record/audit/read-runs.ts'
 import { fixtureServer, openTestBridge, published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { goTo, openPage, type OpenPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { goTo, openPage, type OpenPage } from '../support/browser-page.ts'
 import { writeOldRecord } from '@sandbridge/record/test/support/old-record.ts'
 
 const AUDIT = { MCP_BRIDGE_AUDIT: 'shape' }

@@ -9,7 +9,7 @@ import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { fixtureServer, published, ROOT } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { goTo, openPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 import { writeOldRecord } from '@sandbridge/record/test/support/old-record.ts'
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')

@@ -2,7 +2,7 @@
 // This file verifies that the user can run cells in a conversation's session, that both sides see them, and that the
 // conversation is notified.
 import { describe, expect, it } from 'vitest'
-import { goTo, openPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 import { openObserved } from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 import { Notebook } from '../../src/views/notebook.ts'
 

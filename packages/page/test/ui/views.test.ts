@@ -8,9 +8,9 @@ import { RUN_PYTHON_TOOL } from '../../../core/src/serve/mcp/tool/run-python-too
 import { estimateTokens } from '../../../core/src/util/tokens/estimate-tokens.ts'
 import { addDailyCosts } from '@sandbridge/record/costs/daily-costs.ts'
 import { published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { goTo, openPage } from '@sandbridge/core/test/support/servers/browser-page.ts'
+import { goTo, openPage } from '../support/browser-page.ts'
 import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
-import { protectedServer } from '@sandbridge/core/test/upstream/authorization-server.ts'
+import { protectedServer } from '@sandbridge/sign-in/test/support/protected-server.ts'
 
 const everything = { everything: published.everything() }
 

@@ -4,7 +4,15 @@ import zlib, { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 
 import { describe, expect, it } from 'vitest'
 import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
-import { type Call, error, json, listen, rawRemote, remote, result } from './remote-server.ts'
+import {
+  type Call,
+  error,
+  json,
+  listen,
+  rawRemote,
+  remote,
+  result,
+} from '@sandbridge/core/test/support/servers/remote-server.ts'
 
 const TEXT = 'Unknown column "nme" in table users'
 const EVENTS = { 'content-type': 'text/event-stream' }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { error, json, listen, rawRemote, remote, result } from './remote-server.ts'
+import { error, json, listen, rawRemote, remote, result } from '@sandbridge/core/test/support/servers/remote-server.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 
 const echo = (upstreams: ReturnType<typeof open>, text: string) => upstreams.callTool('r', 'echo', { text })

@@ -1,7 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import { expect, it, vi } from 'vitest'
-import { bodyOf, everythingOver, json, listen, passOn, rawRemote, remote, result } from './remote-server.ts'
+import {
+  bodyOf,
+  everythingOver,
+  json,
+  listen,
+  passOn,
+  rawRemote,
+  remote,
+  result,
+} from '@sandbridge/core/test/support/servers/remote-server.ts'
 import { open, textOf, until } from '@sandbridge/core/test/upstream/support.ts'
 
 const echo = (upstreams: ReturnType<typeof open>, text: string) => upstreams.callTool('r', 'echo', { text })

@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import type { SignInClient } from '../../../core/src/config/entries/server-definition.ts'
 import { fileStore } from '../../../core/src/util/stores/open-stores.ts'
 import { createTokenStore } from '../../src/tokens/token-store.ts'
-import { type Oddity, protectedServer, type Step } from '@sandbridge/core/test/upstream/authorization-server.ts'
+import { type Oddity, protectedServer, type Step } from '../support/protected-server.ts'
 import { open } from '@sandbridge/core/test/upstream/support.ts'
-import { remote } from '@sandbridge/remote/test/upstream/remote-server.ts'
+import { remote } from '@sandbridge/core/test/support/servers/remote-server.ts'
 import { logIn, tokenFile } from './oauth-login.ts'
 
 /** A server with oddities, and a user with an entry for it. */

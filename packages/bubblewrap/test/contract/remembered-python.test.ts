@@ -3,12 +3,12 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
-import { findPrograms } from '../../src/util/process/find-program.ts'
-import { BubblewrapProvider } from '@sandbridge/bubblewrap/provider.ts'
-import { startCells } from '../support/sandboxes/cell-runner.ts'
-import { providerOrSkip } from '../support/sandboxes/engines.ts'
-import { visibleFolder } from '../support/machine/visible-folder.ts'
-import { newFolder } from '../support/machine/new-folder.ts'
+import { findPrograms } from '../../../core/src/util/process/find-program.ts'
+import { BubblewrapProvider } from '../../src/provider.ts'
+import { startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { visibleFolder } from '@sandbridge/core/test/support/machine/visible-folder.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 /** A bwrap that logs what it is started for, and fails once when told to. The system's Python is the only one. */
 async function watchedBubblewrap() {

@@ -2,12 +2,12 @@
 // do to the bridge. The control is always the same check where it works: in a second cell of the same sandbox.
 import { readdirSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Provider } from '../../src/isolation/provider.ts'
-import { sharedCells, startCells } from '../support/sandboxes/cell-runner.ts'
-import { makeProvider, whyNot, type TestedProvider } from '../support/sandboxes/engines.ts'
+import type { Provider } from '../../../core/src/isolation/provider.ts'
+import { sharedCells, startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { makeProvider, whyNot, type TestedProvider } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { openPods } from '@sandbridge/kubernetes/test/support/fake-cluster/pods.ts'
-import { runningProcesses, until } from '../support/machine/processes.ts'
-import { needsLinux, needsWholeRun, skip } from '../support/suite/needs.ts'
+import { runningProcesses, until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { needsLinux, needsWholeRun, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const pods = await openPods()
 const ENGINES = ['podman', 'docker', 'bubblewrap', 'bubblewrap-image', 'bubblewrap-fork', 'kubernetes'] as const

@@ -5,9 +5,9 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { firstProcess } from '@sandbridge/native/native-kernel.ts'
-import { KERNEL_FOLDER } from '../../src/util/package-root.ts'
-import { needsLinux, skip } from '../support/suite/needs.ts'
+import { firstProcess } from '../../src/native-kernel.ts'
+import { KERNEL_FOLDER } from '../../../core/src/util/package-root.ts'
+import { needsLinux, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const INIT = firstProcess()
 const COMPILE = readFileSync(path.join(KERNEL_FOLDER, 'compile_kernel.py'), 'utf8')

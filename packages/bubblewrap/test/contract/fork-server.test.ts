@@ -4,19 +4,19 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { describeExit } from '../../src/cell/kernel/channel.ts'
-import { type BubblewrapOptions, BubblewrapProvider } from '@sandbridge/bubblewrap/provider.ts'
-import { bubblewrapArguments, systemCallFilter } from '@sandbridge/bubblewrap/bubblewrap.ts'
-import { findHostSystem } from '@sandbridge/bubblewrap/find-system.ts'
-import { ForkServer } from '@sandbridge/bubblewrap/fork-server.ts'
+import { describeExit } from '../../../core/src/cell/kernel/channel.ts'
+import { type BubblewrapOptions, BubblewrapProvider } from '../../src/provider.ts'
+import { bubblewrapArguments, systemCallFilter } from '../../src/bubblewrap.ts'
+import { findHostSystem } from '../../src/find-system.ts'
+import { ForkServer } from '../../src/fork-server.ts'
 import { forkServerArguments, loadNativeKernel } from '@sandbridge/native/native-kernel.ts'
-import { attachCells, type CellRunner, startCells } from '../support/sandboxes/cell-runner.ts'
-import { providerOrSkip, type TestedProvider } from '../support/sandboxes/engines.ts'
-import { refusingBubblewrap } from '../support/sandboxes/refusing-bwrap.ts'
-import { descendants, runningProcesses, until } from '../support/machine/processes.ts'
-import { needsRoot, skip } from '../support/suite/needs.ts'
+import { attachCells, type CellRunner, startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { providerOrSkip, type TestedProvider } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { refusingBubblewrap } from '@sandbridge/core/test/support/sandboxes/refusing-bwrap.ts'
+import { descendants, runningProcesses, until } from '@sandbridge/core/test/support/machine/processes.ts'
+import { needsRoot, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
-const HOLD_SANDBOX = path.join(import.meta.dirname, '../fixtures/sandboxes/hold-sandbox.ts')
+const HOLD_SANDBOX = path.join(import.meta.dirname, '../../../core/test/fixtures/sandboxes/hold-sandbox.ts')
 
 async function forkingProvider({
   needs = 'bubblewrap-fork',

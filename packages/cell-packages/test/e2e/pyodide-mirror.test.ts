@@ -7,9 +7,9 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import type { LockFile } from '@sandbridge/cell-packages/distribution.ts'
-import { makeWheel } from '../support/servers/make-wheel.ts'
-import { startBridge } from '../support/bridges/start-bridge.ts'
+import type { LockFile } from '../../src/distribution.ts'
+import { makeWheel } from '@sandbridge/core/test/support/servers/make-wheel.ts'
+import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
 const lockFile = createRequire(import.meta.url).resolve('pyodide/pyodide-lock.json')
 const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as LockFile

@@ -4,16 +4,21 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readSettings } from '../../src/config/settings/settings.ts'
-import { createLog } from '../../src/util/log.ts'
-import { findProvider } from '../../../native/src/choose/detect.ts'
-import type { Provider } from '../../src/isolation/provider.ts'
-import { startCells } from '../support/sandboxes/cell-runner.ts'
-import { providerOrSkip, removeImageOf, runtimeEnv, type TestedProvider } from '../support/sandboxes/engines.ts'
-import { makeWheel } from '../support/servers/make-wheel.ts'
-import { needsWholeRun } from '../support/suite/needs.ts'
-import { SANDBOX_CACHE } from '../support/sandboxes/sandbox-cache.ts'
-import { newFolder } from '../support/machine/new-folder.ts'
+import { readSettings } from '../../../core/src/config/settings/settings.ts'
+import { createLog } from '../../../core/src/util/log.ts'
+import { findProvider } from '../../src/choose/detect.ts'
+import type { Provider } from '../../../core/src/isolation/provider.ts'
+import { startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import {
+  providerOrSkip,
+  removeImageOf,
+  runtimeEnv,
+  type TestedProvider,
+} from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { makeWheel } from '@sandbridge/core/test/support/servers/make-wheel.ts'
+import { needsWholeRun } from '@sandbridge/core/test/support/suite/needs.ts'
+import { SANDBOX_CACHE } from '@sandbridge/core/test/support/sandboxes/sandbox-cache.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 function temporaryFolder(): string {
   const folder = newFolder()

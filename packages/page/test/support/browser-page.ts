@@ -2,10 +2,14 @@
 // or contacts another host.
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { onTestFinished } from 'vitest'
-import type { AnswerPage } from '../../../src/calls/permissions/answer-page.ts'
-import { servePage } from '@sandbridge/page/serve-page.ts'
-import { onPath, skip } from '../suite/needs.ts'
-import { type ObservedBridge, type ObservedOptions, openObserved } from '../bridges/observed-bridge.ts'
+import type { AnswerPage } from '../../../core/src/calls/permissions/answer-page.ts'
+import { servePage } from '../../src/serve-page.ts'
+import { onPath, skip } from '@sandbridge/core/test/support/suite/needs.ts'
+import {
+  type ObservedBridge,
+  type ObservedOptions,
+  openObserved,
+} from '@sandbridge/core/test/support/bridges/observed-bridge.ts'
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome']
 

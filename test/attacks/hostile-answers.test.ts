@@ -2,11 +2,11 @@
 // This file verifies hostile answers of servers, and answers that a cell does not read: neither may end the sandbox or
 // fill the bridge's memory.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type CellRunner, sharedCells, startCells } from '../support/sandboxes/cell-runner.ts'
-import { makeProvider, whyNot } from '../support/sandboxes/engines.ts'
+import { type CellRunner, sharedCells, startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
+import { makeProvider, whyNot } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { openPods } from '@sandbridge/kubernetes/test/support/fake-cluster/pods.ts'
-import type { CallFrame } from '../../src/cell/protocol/frames.ts'
-import { skip } from '../support/suite/needs.ts'
+import type { CallFrame } from '../../packages/core/src/cell/protocol/frames.ts'
+import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
 const text = (words: string) => ({ type: 'text', text: words })
 const MIB = 1 << 20

@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { ServerDefinition } from '../../../core/src/config/entries/server-definition.ts'
+import type { ServerDefinition } from '../../../src/config/entries/server-definition.ts'
 
 interface Received {
   method: string
