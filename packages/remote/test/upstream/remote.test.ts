@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process'
 import type { ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { freePort } from '@sandbridge/core/test/support/machine/free-port.ts'
 import {
   bodyOf,
-  everythingOver,
   json,
   listen,
   passOn,
@@ -64,6 +66,28 @@ async function bothEras(
 }
 
 let aborted = 0
+
+/** The reference server "everything" over HTTP, in a separate process. */
+async function everythingOver(mode: 'streamableHttp' | 'sse'): Promise<string> {
+  const require = createRequire(import.meta.url)
+  const program = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
+  // It cannot choose a port itself, so a free one is chosen for it.
+  const port = await freePort()
+  const child = spawn(process.execPath, [program, mode], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await new Promise<void>((resolve, reject) => {
+    const onData = (chunk: Buffer): void => {
+      if (chunk.includes(String(port))) resolve()
+    }
+    child.stdout.on('data', onData)
+    child.stderr.on('data', onData)
+    child.once('exit', (code) => reject(new Error(`the server exited with code ${code}`)))
+  })
+  return `http://127.0.0.1:${port}`
+}
 
 it.each([
   ['streamableHttp', '/mcp', 'http'],

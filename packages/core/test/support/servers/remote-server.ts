@@ -1,9 +1,7 @@
 // A Streamable HTTP server of the 2025-11-25 revision in raw HTTP, so that it can misbehave, and other servers that
 // tests reach over HTTP.
-import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { ServerDefinition } from '../../../src/config/entries/server-definition.ts'
@@ -139,34 +137,4 @@ export function remote(
   type: 'http' | 'sse' = 'http',
 ): ServerDefinition {
   return { name, transport: { type, url, headers }, source: { client: 'test', file: 'test.json' } }
-}
-
-/** The reference server "everything" over HTTP, in a separate process. */
-export async function everythingOver(mode: 'streamableHttp' | 'sse'): Promise<string> {
-  const require = createRequire(import.meta.url)
-  const program = require.resolve('@modelcontextprotocol/server-everything/dist/index.js')
-  // It cannot choose a port itself, so a free one is chosen for it.
-  const port = await freePort()
-  const child = spawn(process.execPath, [program, mode], {
-    env: { ...process.env, PORT: String(port) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  await new Promise<void>((resolve, reject) => {
-    const onData = (chunk: Buffer): void => {
-      if (chunk.includes(String(port))) resolve()
-    }
-    child.stdout.on('data', onData)
-    child.stderr.on('data', onData)
-    child.once('exit', (code) => reject(new Error(`the server exited with code ${code}`)))
-  })
-  return `http://127.0.0.1:${port}`
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
