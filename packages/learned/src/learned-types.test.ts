@@ -30,6 +30,9 @@ it('a JSON text is learned as what it holds, other text as str', () => {
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{"number": 12}' }] }))).toBe('{number: int}')
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: 'done' }] }))).toBe('str')
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{broken' }] }))).toBe('str')
+  // As the core reads results that break the specification.
+  expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: 'done' }], structuredContent: {} }))).toBe('str')
+  expect(typeOf(shapeOfResult({ content: { type: 'text', text: 'done' } } as never))).toBe('str')
 })
 
 it('a text with a JSON object on each line is learned as a text with rows', () => {

@@ -1,7 +1,7 @@
 // What every provider promises for cells of other languages, or reports as unsupported.
 import { describe, expect } from 'vitest'
 import { BridgeError } from '../../src/errors.ts'
-import { languageFiles } from '@sandbridge/javascript/language-files.ts'
+import { languages } from '../../src/cell/javascript-part.ts'
 import type { CallFrame } from '../../src/cell/protocol/frames.ts'
 import type { Provider } from '../../src/isolation/provider.ts'
 import { type CellRunner, sharedCells, startCells } from '../support/sandboxes/cell-runner.ts'
@@ -98,6 +98,7 @@ export function testLanguages(
     const withNode = makeNodeProvider(name) ?? provider
     const sharedWithNode = withNode === provider ? shared : sharedCells(withNode)
     const start = async (open = () => startCells(withNode)) => {
+      if (!languages.isHere) skip('JavaScript is not in this build')
       const why = withNode === provider ? undefined : await whyNot(withNode)
       if (why !== undefined) skip(why)
       return open()
@@ -105,10 +106,10 @@ export function testLanguages(
     const js = (cells: CellRunner, code: string, onCall?: (call: CallFrame) => unknown) =>
       cells.run(
         code,
-        (call) => {
+        async (call) => {
+          if (call.method !== 'language_files') return onCall?.(call)
           const { embedded } = call.params as { embedded?: boolean }
-          if (call.method === 'language_files') return languageFiles('javascript', embedded ? 'embedded' : 'programs')
-          return onCall?.(call)
+          return (await languages.for('a test')).languageFiles('javascript', embedded ? 'embedded' : 'programs')
         },
         'javascript',
       )

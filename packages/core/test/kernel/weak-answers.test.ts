@@ -1,7 +1,6 @@
-// This file verifies how cells of each language show and mark a search that found no fitting tool, over bare frames.
+// This file verifies how Python and bash cells show and mark a search that found no fitting tool, over bare frames.
 import { expect } from 'vitest'
 import { type Call, type Driver, GITHUB, type RunOptions, startKernel, it } from './drive.ts'
-import { value } from '@sandbridge/javascript/test/kernel/drive-javascript.ts'
 
 const NOTE = 'No tool fits. Nearest (36 tools searched):'
 const ECHO = {
@@ -37,14 +36,6 @@ it('a Python cell shows that no tool fits before the nearest ones, and can read 
   expect(await shown(search('"email", "echo", separate=True'))).toBe(
     `email:\n${NOTE}\n${ECHO.line}\n\necho:\n${ECHO.line}\n`,
   )
-})
-
-it('a JavaScript cell shows that no tool fits before the nearest ones, and can read it', async ({ kernel }) => {
-  const line = 'await github.echo()  // Echo.'
-  expect(await value(kernel, 'await tools.search("email")', options)).toBe(`${NOTE}\n${line}`)
-  expect(await value(kernel, 'await tools.search("echo")', options)).toBe(line)
-  const marks = '[(await tools.search("email")).weak, (await tools.search("echo")).weak]'
-  expect(await value(kernel, marks, options)).toBe('[ true, false ]')
 })
 
 it('a bash cell shows that no tool fits before the nearest ones', async () => {

@@ -431,3 +431,17 @@ for path in ('${go}', '${gone}'): os.unlink(path)`)
   expect(await value(kernel, '(await late).message')).toContain('No cell is running')
   expect(calls).toEqual([])
 })
+
+it('a JavaScript cell shows that no tool fits before the nearest ones, and can read it', async ({ kernel }) => {
+  const note = 'No tool fits. Nearest (36 tools searched):'
+  const echo = { server: 'github', serverAlias: 'github', tool: 'echo', toolAlias: 'echo', description: 'Echo.' }
+  const options: RunOptions = {
+    servers: GITHUB,
+    onCall: ({ params: { query } }) => ({ value: [query === 'email' ? { ...echo, weak: note } : echo] }),
+  }
+  const line = 'await github.echo()  // Echo.'
+  expect(await value(kernel, 'await tools.search("email")', options)).toBe(`${note}\n${line}`)
+  expect(await value(kernel, 'await tools.search("echo")', options)).toBe(line)
+  const marks = '[(await tools.search("email")).weak, (await tools.search("echo")).weak]'
+  expect(await value(kernel, marks, options)).toBe('[ true, false ]')
+})

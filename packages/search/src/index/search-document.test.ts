@@ -33,3 +33,21 @@ it('recursive and endless schemas are indexed up to a bound', () => {
   for (let at = 0; at < 5000; at += 1) deep = { properties: { a: deep }, anyOf: [deep, deep] }
   expect(read(deep).parameters).toEqual(['a'])
 })
+
+it('a search follows the references of all parameters in bounded steps', () => {
+  let copied = 0
+  const many = (count: number, name: string, value: unknown) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`${name}${at}`, value]))
+  const chain = (at: number) => ({
+    $ref: `#/$defs/C${at + 1}`,
+    ...many(300, 'x', 1),
+    get counted() {
+      return (copied += 1)
+    },
+  })
+  const properties = many(500, 'p', { $ref: '#/$defs/C0', title: 't' })
+  const $defs = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`C${at}`, chain(at)]))
+  expect(read({ type: 'object', properties, $defs }).parameters).toHaveLength(300)
+  expect(copied).toBeGreaterThan(10)
+  expect(copied).toBeLessThan(1_000)
+})

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { BridgeError } from '../../errors.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
-import { shapes } from '../../../../learned/src/learned-types.ts'
+import type { Shapes } from './model/shape.ts'
 import { bindArguments } from './arguments/bind.ts'
 import type { CatalogOptions } from './catalog-options.ts'
 import {
@@ -206,6 +206,9 @@ describe('docs', () => {
 
 describe('learned types', () => {
   const result = { content: [{ type: 'text', text: '{"number": 12, "title": "very private"}' }] }
+  const properties = { number: { type: ['integer'] }, title: { type: ['string'] } }
+  const shape = { type: ['object'], properties, required: ['number', 'title'] }
+  const shapes: Shapes = { of: () => shape, merged: () => shape }
 
   it('learned types are shown as observed, survive a restart, and hold no value', async () => {
     const known = catalog()

@@ -6,7 +6,7 @@ import { BridgeError } from '../../errors.ts'
 import { fileStore } from '../../util/stores/open-stores.ts'
 import type { UpstreamTool } from '../../upstream/upstream.ts'
 import { createLog } from '../../util/log.ts'
-import { shapes } from '../../../../learned/src/learned-types.ts'
+import type { Shapes } from './model/shape.ts'
 import { definitionKey, toolFingerprint } from './model/identity.ts'
 import { ServerRecord } from './server-record.ts'
 import { type Listing, type Toolbook, toolbookOf } from './toolbook.ts'
@@ -27,6 +27,11 @@ const listing = (tools: UpstreamTool[], more: Partial<Listing> = {}): Listing =>
   return { abilities: '', tools, fetchedAt: 1_000, ...more }
 }
 const type = (one: UpstreamTool, name: string) => ({ of: toolFingerprint(one), shape: { type: [name] } })
+
+const shapes: Shapes = {
+  of: () => undefined,
+  merged: (one, other) => ({ type: [...one.type, ...other.type].toSorted() }),
+}
 
 /** Bridges of one user, each a process of its own. */
 function bridges() {

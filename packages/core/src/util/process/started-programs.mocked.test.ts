@@ -1,36 +1,16 @@
 // Windows looks for a bare name in the working folder first, which may be a project of somebody else.
 import { spawn, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { needsPosix } from '../../../test/support/suite/needs.ts'
+import { fromNowhere, onWindows } from '../../../test/support/machine/simulated-windows.ts'
 import { StdioProcess } from '../../isolation/local/stdio-process.ts'
-import { withHelpersHeaders } from '@sandbridge/remote/headers-helper.ts'
 import { spawnServer } from '../../upstream/stdio/server-process.ts'
 import { foundProgram } from './find-program.ts'
 import { groupExists, signalTree, trackGroup, untrackGroup } from './process-group.ts'
 import { runCommand } from './run-command.ts'
-import { newFolder } from '../../../test/support/machine/new-folder.ts'
 
 vi.mock('node:child_process', { spy: true })
-
-/** A folder with programs that end at once; on the PATH of a simulated Windows, behind the working folder. */
-function onWindows(...names: string[]): string {
-  needsPosix('a program that is a script')
-  const root = realpathSync(newFolder())
-  for (const name of names) writeFileSync(path.join(root, name), '#!/bin/sh\nexit 0', { mode: 0o755 })
-  vi.stubEnv('PATH', undefined)
-  vi.stubEnv('Path', `;.;${path.relative(process.cwd(), root)};"${root}";`)
-  const { platform } = process
-  Object.defineProperty(process, 'platform', { value: 'win32' })
-  onTestFinished(() => {
-    Object.defineProperty(process, 'platform', { value: platform })
-    vi.clearAllMocks()
-  })
-  return root
-}
-
-const fromNowhere = { NoDefaultCurrentDirectoryInExePath: '1' }
 
 it('every kind of process on Windows is a full path, and looks for none in the working folder itself', async () => {
   const root = onWindows('podman.exe', 'npx.CMD', 'taskkill.exe')
@@ -63,20 +43,6 @@ it('every kind of process on Windows is a full path, and looks for none in the w
     ['/T', '/F', '/pid', String(child.pid)],
     { env: fromNowhere, windowsHide: true },
   ])
-})
-
-it('a headersHelper on Windows reaches cmd.exe as it was written', async () => {
-  const root = onWindows('cmd.exe')
-  const server = {
-    type: 'http' as const,
-    url: 'https://s.example',
-    headers: {},
-    headersHelper: 'node "C:\\a b\\h.js" & ver',
-  }
-  await expect(withHelpersHeaders('s', server, { env: { Path: root }, cwd: root })).rejects.toThrow(/did not print/)
-  const [file, args, options] = vi.mocked(spawn).mock.calls[0]!
-  expect([file, args]).toEqual([`${root}/cmd.exe`, ['/d', '/s', '/c', `"${server.headersHelper}"`]])
-  expect(options).toMatchObject({ windowsVerbatimArguments: true, env: fromNowhere })
 })
 
 it('on Windows, what a process has started ends before it does itself, with all that was started by that', () => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
 import { catalogTools } from '../model/catalog-tool.ts'
-import { shapeOfResult } from '../../../../../learned/src/learned-types.ts'
 import { toolDoc } from './tool-doc.ts'
 import { toolLine } from './tool-line.ts'
 
@@ -23,7 +22,8 @@ it.each(['Returns the settings as JSON', 'Take a screenshot', 'Reads an image'])
 )
 
 it('the result type is the observed one, unless the server declares a text or the tool reads files', () => {
-  const observed = shapeOfResult({ structuredContent: { result: '[{"id": 1}]' } })
+  const row = { type: ['object'], properties: { id: { type: ['integer'] } }, required: ['id'] }
+  const observed = { type: ['array'], items: row }
   expect(toolLine(tool({}), 'summary', observed)).toBe('await mcp_x.do() -> list[{id: int}]  # observed')
   expect(toolLine(tool({ outputSchema: boxed }), 'summary', observed)).toBe('await mcp_x.do() -> str')
   const inputSchema = { type: 'object', properties: { path: { type: 'string' } } }

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { catalogTools } from '../model/catalog-tool.ts'
 import { toolDoc } from '../arguments/tool-doc.ts'
-import { searchDocument } from '../../../../../search/src/index/search-document.ts'
 import { isTooComplex, readingOf } from './json-schema.ts'
 
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
@@ -77,26 +76,6 @@ it('full documentation of thousands of arguments with many options each does not
   })
   expect(process.cpuUsage(start).user / 1000).toBeLessThan(3_000)
   expect(docs[1].params).toHaveLength(3_000)
-})
-
-it('a search follows the references of all parameters in bounded steps', () => {
-  let copied = 0
-  const chain = (at: number) => ({
-    ...to(`C${at + 1}`),
-    ...fields(300, () => 1, 'x'),
-    get counted() {
-      return (copied += 1)
-    },
-  })
-  const inputSchema = {
-    type: 'object',
-    properties: fields(500, () => ({ ...to('C0'), title: 't' })),
-    $defs: Object.fromEntries(times(30, (at) => [`C${at}`, chain(at)])),
-  }
-  const [tool] = catalogTools('s', 's', [{ name: 'f', inputSchema }])
-  expect(searchDocument(tool!).parameters).toHaveLength(300)
-  expect(copied).toBeGreaterThan(10)
-  expect(copied).toBeLessThan(1_000)
 })
 
 it('any schema is read in bounded steps', () => {
