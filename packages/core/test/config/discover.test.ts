@@ -7,7 +7,6 @@ import { parse as parseToml } from 'smol-toml'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { MAX_CONFIG_FILE_BYTES } from '../../src/config/config-file.ts'
-import { describeServers } from '@sandbridge/shared/servers/describe-servers.ts'
 import { discoverServers } from '../../src/config/discover.ts'
 import type { DiscoverOptions } from '../../src/config/discover.ts'
 import type { DiscoveredServers } from '../../src/config/entries/server-definition.ts'
@@ -554,7 +553,7 @@ describe('secrets', () => {
     text: canary(30),
   }
 
-  it('secrets are in no list, no reason and no message about a file', async () => {
+  it('secrets are in no reason and no message about a file', async () => {
     await write(home, 'MCPs/a.json', { mcpServers: entries })
     await write(home, 'MCPs/broken.json', `{"mcpServers": {"a": {"env": {"K": "${canary(31)}" "x"`)
     await write(home, 'MCPs/word.json', canary(32))
@@ -566,8 +565,7 @@ describe('secrets', () => {
     expect(names(found)).toEqual(['stdio', 'line', 'assignment', 'remote'])
     expect(found.untrusted).toHaveLength(1)
     expect(found.skipped).toHaveLength(14)
-    const told = JSON.stringify([describeServers([...found.servers, ...found.untrusted]), found.skipped, found.files])
-    expect(told).not.toContain('CANARY')
+    expect(JSON.stringify([found.skipped, found.files])).not.toContain('CANARY')
     // The definitions themselves hold the canaries of valid entries.
     expect(JSON.stringify(found.servers).match(/CANARY/g)).toHaveLength(14)
   })
@@ -583,18 +581,6 @@ describe('secrets', () => {
     }
     expect(messageOf(() => parseToml(`[a]\nK = "${canary(33)}\n`))).toContain('CANARY')
     expect(messageOf(() => parseYaml(`a:\n  b: ["${canary(34)}"\nc: }`))).toContain('CANARY')
-  })
-
-  it('a server is still recognisable once its secrets are removed', async () => {
-    await write(home, 'MCPs/a.json', { mcpServers: entries })
-    const file = path.join(home, 'MCPs', 'a.json')
-    const common = { client: 'mcps', file, trusted: true }
-    expect(describeServers((await discover()).servers)).toEqual([
-      { name: 'stdio', ...common, type: 'stdio', command: 'server', argsCount: 3, env: ['KEY'] },
-      { name: 'line', ...common, type: 'stdio', command: 'server', argsCount: 0, env: [] },
-      { name: 'assignment', ...common, type: 'stdio', command: '', argsCount: 0, env: [] },
-      { name: 'remote', ...common, type: 'http', origin: 'https://example.com:8443', headers: ['Authorization'] },
-    ])
   })
 })
 

@@ -29,3 +29,17 @@ it.each([
 ])('the command %j is not shown at all', (command) => {
   expect(commandOf(command)).toBe('')
 })
+
+it('a server is still recognisable once its secrets are removed', () => {
+  const hidden = { args: ['--token', 'a', '--key=b'], cwd: '/c', envFile: '/d' }
+  const stdio = { type: 'stdio' as const, command: '/opt/e/server', env: { KEY: 'f' }, ...hidden }
+  const url = 'https://ann:g@example.com:8443/h?key=i#j'
+  const remote = { type: 'http' as const, url, headers: { Authorization: 'Bearer k' } }
+  const source = { client: 'mcps', file: '/f' }
+  const told = describeServers([stdio, remote].map((transport) => ({ name: 's', transport, source })))
+  const common = { name: 's', client: 'mcps', file: '/f', trusted: true }
+  expect(told).toEqual([
+    { ...common, type: 'stdio', command: 'server', argsCount: 3, env: ['KEY'] },
+    { ...common, type: 'http', origin: 'https://example.com:8443', headers: ['Authorization'] },
+  ])
+})
