@@ -11,7 +11,8 @@ import { loadNativeKernel } from '@sandbridge/native/native-kernel.ts'
 import { podManifest } from '../../src/pod/pod-manifest.ts'
 import { PodSandbox } from '../../src/pod-sandbox.ts'
 import { KubernetesProvider, type PodProviderOptions } from '../../src/provider.ts'
-import { KUBERNETES, providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { KUBERNETES } from '../support/tested-providers.ts'
 import {
   attachCells,
   MEMORY_BYTES,

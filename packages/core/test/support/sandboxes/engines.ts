@@ -1,12 +1,12 @@
-// The providers that tests run against, real ones only. SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap names those
-// that must exist; tests of any other missing one are skipped with the reason.
+// The providers that tests run against, real ones only, of the packages that are there.
+// SANDBRIDGE_TEST_ENGINES=podman,docker,bubblewrap names those that must exist; tests of any other missing one are
+// skipped with the reason.
 import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
 import { messageOf } from '../../../src/errors.ts'
-import { BubblewrapProvider } from '@sandbridge/bubblewrap/provider.ts'
-import { ContainerProvider } from '@sandbridge/containers/provider.ts'
-import { KubernetesProvider } from '@sandbridge/kubernetes/provider.ts'
 import { PyodideProvider } from '../../../src/isolation/pyodide/provider.ts'
 import type { Provider, ProviderName, Sandbox } from '../../../src/isolation/provider.ts'
 import { SANDBOX_CACHE } from './sandbox-cache.ts'
@@ -56,40 +56,35 @@ export function runtimeEnv(name: TestedProvider | 'auto', image = SLIM_IMAGE): R
   return { MCP_BRIDGE_RUNTIME: name, ...(isEngine && { MCP_BRIDGE_IMAGE: image }) }
 }
 
-/** Settings of a Kubernetes provider in tests. */
-export const KUBERNETES = { user: '65534:65534', pidsCount: 128, checksNetwork: false, startTimeoutMs: 60_000 }
+/** How tests make providers. A package exports its own as TESTED in `test/support/tested-providers.ts`. */
+export type TestedProviders = Partial<
+  Record<TestedProvider, (how: { image: string; cacheDir: string; node: boolean }) => Provider>
+>
+
+const PACKAGES = path.join(import.meta.dirname, '../../../..')
+const FILES = readdirSync(PACKAGES).map((name) => path.join(PACKAGES, name, 'test/support/tested-providers.ts'))
+const BROUGHT = FILES.filter((file) => existsSync(file)).map(
+  (file) => import(pathToFileURL(file).href) as Promise<{ TESTED: TestedProviders }>,
+)
+const TESTED: TestedProviders = {
+  pyodide: () => new PyodideProvider({ cacheFolder: SANDBOX_CACHE }),
+  ...Object.assign({}, ...(await Promise.all(BROUGHT)).map((brought) => brought.TESTED)),
+}
 
 /** Providers that have another name in tests. */
 const testedAs = new WeakMap<Provider, TestedProvider>()
 
-/** A provider that did not fork would pass all tests. */
-function failUnforked(reason: string): never {
-  throw new Error(`it cannot fork: ${reason}`)
+/** One that tests find missing. */
+function absent(name: TestedProvider): Provider {
+  const prepare = () => Promise.reject(new Error('its package is not there'))
+  return { name: name.split('-')[0] as ProviderName, prepare, start: prepare }
 }
 
 /** @param node gives sandboxes with this machine's own system its Node */
 export function makeProvider(name: TestedProvider, image = SLIM_IMAGE, node = false): Provider {
-  if (name === 'pyodide') return new PyodideProvider({ cacheFolder: SANDBOX_CACHE })
-  if (name === 'bubblewrap') return new BubblewrapProvider({ pidsCount: 128, node })
-  if (name === 'bubblewrap-image' || name === 'bubblewrap-fork') {
-    const provider = new BubblewrapProvider({
-      pidsCount: 128,
-      node,
-      ...(name === 'bubblewrap-image' ? { image, cacheDir: IMAGE_CACHE } : { forks: true, onNotForked: failUnforked }),
-    })
-    testedAs.set(provider, name)
-    return provider
-  }
-  // The cluster of KUBECONFIG. In a fake one, all images have this machine's Python.
-  if (name === 'kubernetes') return new KubernetesProvider({ ...KUBERNETES, image })
-  const isPiped = name === 'podman-pipe' || name === 'docker-pipe'
-  const engine = name === 'podman-pipe' ? 'podman' : name === 'docker-pipe' ? 'docker' : name
-  return new ContainerProvider(engine, {
-    image,
-    user: '65534:65534',
-    pidsCount: 128,
-    ...(isPiped && { direct: false }),
-  })
+  const provider = TESTED[name]?.({ image, cacheDir: IMAGE_CACHE, node }) ?? absent(name)
+  if (name.startsWith('bubblewrap-')) testedAs.set(provider, name)
+  return provider
 }
 
 /** A provider whose sandboxes have Node; undefined when `provider` is one. */

@@ -3,7 +3,8 @@ import { afterAll } from 'vitest'
 import { findHostSystem } from '@sandbridge/bubblewrap/find-system.ts'
 import { KubernetesProvider } from '../../../src/provider.ts'
 import type { Provider } from '../../../../core/src/isolation/provider.ts'
-import { KUBERNETES, SLIM_IMAGE } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { SLIM_IMAGE } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { KUBERNETES } from '../tested-providers.ts'
 import { FakeCluster } from './fake-cluster.ts'
 
 /** The cluster ends with the tests of the file. Without bubblewrap the provider cannot be prepared. */
