@@ -3,9 +3,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { accessSync, chownSync, constants, readdirSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { Client } from 'pg'
+import { freePort } from '@sandbridge/core/test/support/machine/free-port.ts'
 import { onPath } from '@sandbridge/core/test/support/suite/needs.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
@@ -124,14 +124,6 @@ export class TestPostgres {
       () => false,
     )
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 function tryList(folder: string): string[] {
