@@ -70,12 +70,13 @@ async function recorded(tier, filter) {
 
 /**
  * Those that run its place, of which the first run the fewest others; then those that are about it by their names. Of
- * Python, where no probe says who runs it, the core's that start kernels.
+ * Python, where no probe says who runs it, those that start kernels.
  */
 function testsFor({ id, file }, runs) {
   const named = namedTests([file], tests)
   if (runs[id] === undefined) {
-    const folders = ['kernel', 'attacks', 'contract', 'e2e'].map((name) => `packages/core/test/${name}/`)
+    const core = ['kernel', 'attacks', 'contract', 'e2e'].map((name) => `core/test/${name}`)
+    const folders = [...core, 'native/test', 'bubblewrap/test'].map((name) => `packages/${name}/`)
     return [...new Set([...named, ...folders.flatMap((folder) => tests.filter((test) => test.startsWith(folder)))])]
   }
   const others = (test) => Object.values(runs).filter((some) => some.includes(test)).length
