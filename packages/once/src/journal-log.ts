@@ -66,6 +66,7 @@ export class JournalLog {
   #inMemory = 0
   #kept = 0
   #isWarned = false
+  #isFlushing = false
   #isClosed = false
 
   /**
@@ -123,7 +124,7 @@ export class JournalLog {
         if (!this.#isWarned) log.warning('What cells have written cannot be noted', { error })
         this.#isWarned = true
       }
-      if (!this.#isSynced) await sleep(PAUSE_MS)
+      if (!this.#isSynced && !this.#isFlushing) await sleep(PAUSE_MS)
     }
   }
 
@@ -175,7 +176,10 @@ export class JournalLog {
 
   /** Never rejects. */
   async flush(): Promise<void> {
+    // A first cell waits for the logs of many sessions, one after the other.
+    this.#isFlushing = true
     await this.#writing?.catch(() => {})
+    this.#isFlushing = false
   }
 
   /** Nothing is written from now on. Never rejects. */
