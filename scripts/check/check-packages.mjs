@@ -59,7 +59,7 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
           found.push(`${whole}: ${spec}, and there is no such package`)
         if (!isTest) arrows.add(`${name}─▶${other}`)
         if (name === 'core' && other !== 'core' && !(isTest && spec === LIST))
-          found.push(`${whole}: the core imports ${spec}`)
+          found.push(`${whole}: the core or its tests import ${spec}`)
         if (
           name !== 'core' &&
           name !== 'sandbridge' &&

@@ -76,7 +76,7 @@ function testsFor({ id, file }, runs) {
   const named = namedTests([file], tests)
   if (runs[id] === undefined) {
     const core = ['kernel', 'attacks', 'contract', 'e2e'].map((name) => `core/test/${name}`)
-    const folders = [...core, 'native/test', 'bubblewrap/test'].map((name) => `packages/${name}/`)
+    const folders = [...[...core, 'native/test', 'bubblewrap/test'].map((name) => `packages/${name}/`), 'test/attacks/']
     return [...new Set([...named, ...folders.flatMap((folder) => tests.filter((test) => test.startsWith(folder)))])]
   }
   const others = (test) => Object.values(runs).filter((some) => some.includes(test)).length

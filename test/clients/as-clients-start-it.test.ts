@@ -2,17 +2,8 @@
 // This file verifies the bridge as clients of each system start it: with few variables, from the desktop, in a project
 // of somebody else, beside other clients that end suddenly.
 import { spawn, spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '@modelcontextprotocol/client'
@@ -36,6 +27,7 @@ const IS_WINDOWS = process.platform === 'win32'
 const DESKTOP_PATH = '/usr/bin:/bin:/usr/sbin:/sbin'
 
 /** The variables that MCP's own packages pass on, and no others: neither TMPDIR nor CI. */
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 function fewVariables(home: string): Record<string, string> {
   const local = path.join(home, 'AppData', 'Local')
   const own: Record<string, string> = IS_WINDOWS
@@ -128,9 +120,10 @@ it('a server gets the variables of a file that PowerShell has written', async ()
 })
 
 it('a state folder with a long path, on another disk where there is one, keeps what cells save', async () => {
-  const disk = IS_WINDOWS && existsSync('D:\\') ? 'D:\\' : tmpdir()
-  const root = realpathSync(mkdtempSync(path.join(disk, 'sb-')))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
+  const isElsewhere = IS_WINDOWS && existsSync('D:\\')
+  const root = isElsewhere ? mkdtempSync('D:\\sb-') : newFolder()
+  // A resident that has begun to copy the program goes on for a while.
+  if (isElsewhere) onTestFinished(() => rmSync(root, { recursive: true, force: true, maxRetries: 50 }))
   const state = path.join(root, ...Array.from({ length: 8 }, (_, at) => `${at}`.repeat(25)))
   const home = makeHome()
   const { run } = await start(home, home, { MCP_BRIDGE_STATE_DIR: state })

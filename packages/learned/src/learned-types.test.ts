@@ -26,6 +26,12 @@ it.each([
   expect(text).toBe(expected)
 })
 
+it('the shape of a result holds none of its values', () => {
+  const shape = json({ title: 'very private', rows: [{ id: 987_654, tags: ['hidden'] }] })
+  expect(typeOf(shape)).toBe('{title: str, rows: list[{id: int, tags: list[str]}]}')
+  expect(JSON.stringify(shape)).not.toMatch(/private|987|hidden/)
+})
+
 it('a JSON text is learned as what it holds, other text as str', () => {
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: '{"number": 12}' }] }))).toBe('{number: int}')
   expect(typeOf(shapeOfResult({ content: [{ type: 'text', text: 'done' }] }))).toBe('str')

@@ -8,7 +8,7 @@ import { exactJson, tryParseExact } from '@sandbridge/core/util/json'
 import { isRecord, itemsOf } from '@sandbridge/core/util/json/json.ts'
 import type { Entry } from './entry.ts'
 
-/** After a write, lines wait this long for others: most calls of a loop then have one line. */
+/** After a write, lines wait this long for others, unless a flush waits: most calls of a loop then have one line. */
 const PAUSE_MS = 30
 /** Longer answers are in the log only, and so are those beyond this sum. */
 const MAX_IN_MEMORY = 64 << 10
@@ -66,7 +66,8 @@ export class JournalLog {
   #inMemory = 0
   #kept = 0
   #isWarned = false
-  #isFlushing = false
+  #flushes = 0
+  #endPause = (): void => {}
   #isClosed = false
 
   /**
@@ -104,7 +105,7 @@ export class JournalLog {
   async #write(): Promise<void> {
     const { logs, name, log } = this.#place
     while (this.#waiting.size > 0) {
-      if (!this.#isSynced && [...this.#waiting].some(hasLongAnswer)) await sleep(LONG_PAUSE_MS)
+      if (!this.#isSynced && [...this.#waiting].some(hasLongAnswer)) await this.#pause(LONG_PAUSE_MS)
       const lines = [...this.#waiting]
       this.#waiting.clear()
       try {
@@ -117,15 +118,29 @@ export class JournalLog {
         }
         const bytes = await writer.append(made)
         // After a day without a call, another bridge has removed it.
-        if (bytes === undefined && !this.#isSynced) await this.#restart(writer, lines)
-        else if (bytes! > RESTARTED_BYTES && 'clear' in lines.at(-1)!) await this.#restart(writer, [])
+        if (bytes === undefined && !this.#isSynced) {
+          await this.#restart(writer, lines)
+          await sleep(PAUSE_MS)
+        } else if (bytes! > RESTARTED_BYTES && 'clear' in lines.at(-1)!) await this.#restart(writer, [])
       } catch (error) {
         if (this.#isSynced) throw error
         if (!this.#isWarned) log.warning('What cells have written cannot be noted', { error })
         this.#isWarned = true
       }
-      if (!this.#isSynced && !this.#isFlushing) await sleep(PAUSE_MS)
+      if (!this.#isSynced) await this.#pause(PAUSE_MS)
     }
+  }
+
+  /** Ends at once where a flush waits, or comes. */
+  #pause(pauseMs: number): Promise<void> | undefined {
+    if (this.#flushes > 0) return undefined
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, pauseMs)
+      this.#endPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   async #restart(writer: LogWriter, lines: readonly object[]): Promise<void> {
@@ -177,9 +192,10 @@ export class JournalLog {
   /** Never rejects. */
   async flush(): Promise<void> {
     // A first cell waits for the logs of many sessions, one after the other.
-    this.#isFlushing = true
+    this.#flushes += 1
+    this.#endPause()
     await this.#writing?.catch(() => {})
-    this.#isFlushing = false
+    this.#flushes -= 1
   }
 
   /** Nothing is written from now on. Never rejects. */

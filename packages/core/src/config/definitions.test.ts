@@ -37,7 +37,7 @@ it('they are read again once a setting has changed, however much later than its 
   const { definitions, settings, write } = setUp()
   write('one')
   expect(namesOf(await definitions.latest())).toEqual(['one'])
-  Object.assign(settings, { sources: ['mcps'] })
+  Object.assign(settings, { sources: [] })
   const changed = await definitions.latest()
   expect(namesOf(changed)).toEqual([])
   expect(await definitions.latest()).toBe(changed)

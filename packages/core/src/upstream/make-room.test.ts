@@ -38,6 +38,6 @@ it('a client with many servers has none ended that another one uses, alone or to
 it('a client with few servers takes the place of one of a client with many', () => {
   const many: Row[] = [1, 2, 3].map((count) => [idle(`ann ${count}`, count), [ann]])
   expect(chosen(bob, [...many, [idle("bob's", 0), [bob]]])).toBe('ann 1')
-  // Neither has more than the other after it.
+  // After one of two has ended, ann would have fewer than bob.
   expect(chosen(bob, [...many.slice(0, 2), [busy("bob's"), [bob]]])).toBeUndefined()
 })

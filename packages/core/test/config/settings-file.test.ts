@@ -11,7 +11,7 @@ import { parse } from '../../src/config/settings/setting-kinds.ts'
 import { namedSettings, settingContext } from '../../src/config/settings/settings.ts'
 import { BridgeError } from '../../src/errors.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
-import { makeHome } from '../support/machine/settings-home.ts'
+import { settingsHome } from '../support/machine/settings-home.ts'
 import { needsPosix } from '../support/suite/needs.ts'
 
 plugIn(PACKAGES)
@@ -27,7 +27,7 @@ async function problemOf(home: string, env = {}): Promise<string> {
 
 describe('settings.json', () => {
   it('gives settings of every kind, with comments, and a variable wins', async () => {
-    const { home, file } = makeHome(`{
+    const { home, file } = settingsHome(`{
 \u00A0 # Mine.
   "$schema": "./x.json",
   "sandbox": { "runtime": "podman", "memory": "1g", "pool": 0, "cpus": 1.5, "packages": ["numpy", "pandas>=2"] },
@@ -59,7 +59,7 @@ describe('settings.json', () => {
   })
 
   it('may have each value as its variable has it', async () => {
-    const { home } = makeHome({
+    const { home } = settingsHome({
       sandbox: { pool: '3', memory: '1 GB', cpus: '0.5', packages: 'numpy pandas', containerUser: 1000 },
       cells: { timeout: '1.5 min', projects: 'off', languages: 'bash' },
       servers: { sources: ['cursor,vscode'] },
@@ -80,14 +80,14 @@ describe('settings.json', () => {
   })
 
   it('is optional, may be blank, and may start with a byte order mark', async () => {
-    expect((await loadSettings({}, makeHome())).setBy).toEqual({})
-    expect((await loadSettings({}, makeHome(' \n'))).setBy).toEqual({})
-    expect(await loadSettings({}, makeHome('\uFEFF{"sandbox": {"pool": 3}}'))).toMatchObject({ poolCount: 3 })
+    expect((await loadSettings({}, settingsHome())).setBy).toEqual({})
+    expect((await loadSettings({}, settingsHome(' \n'))).setBy).toEqual({})
+    expect(await loadSettings({}, settingsHome('\uFEFF{"sandbox": {"pool": 3}}'))).toMatchObject({ poolCount: 3 })
   })
 
   it('is not read from the folder of a project', async () => {
-    const { home } = makeHome()
-    const project = makeHome({ sandbox: { pool: 9 } })
+    const { home } = settingsHome()
+    const project = settingsHome({ sandbox: { pool: 9 } })
     const before = process.cwd()
     process.chdir(path.dirname(project.file))
     onTestFinished(() => process.chdir(before))
@@ -124,7 +124,7 @@ describe('settings.json', () => {
     ['{"constructor": {"pool": 0}}', 'constructor is not a group of settings'],
     ['{"a\\u001b[2Jb": {}}', '"a\\u001b[2Jb" is not a group'],
   ])('%s is refused', async (content, problem) => {
-    const { home, file } = makeHome(content)
+    const { home, file } = settingsHome(content)
     const message = await problemOf(home)
     expect(message).toContain(problem)
     expect(message.startsWith(file)).toBe(true)
@@ -132,12 +132,12 @@ describe('settings.json', () => {
   })
 
   it('reports all problems of the file and of variables at once', async () => {
-    const { home } = makeHome({ sandbox: { pool: 99, cpus: -1 } })
+    const { home } = settingsHome({ sandbox: { pool: 99, cpus: -1 } })
     expect((await problemOf(home, { MCP_BRIDGE_PIDS: 'x' })).split('\n')).toHaveLength(3)
   })
 
   it('refuses a value that a variable overrides', async () => {
-    const { home } = makeHome({ sandbox: { pool: 99 } })
+    const { home } = settingsHome({ sandbox: { pool: 99 } })
     expect(await problemOf(home, { MCP_BRIDGE_POOL: '1' })).toContain('sandbox.pool')
   })
 
@@ -151,13 +151,13 @@ describe('settings.json', () => {
     [{ token: SECRET }],
     [{ signIn: { key: `${SECRET} ${SECRET}` } }],
   ])('no error repeats a secret: %j', async (content) => {
-    const { home } = makeHome(content)
+    const { home } = settingsHome(content)
     expect(await problemOf(home)).not.toContain('hunter2')
   })
 
   it('warns of a file that other users can change, or whose secrets they can read', async () => {
     needsPosix('Windows has no modes, and links take a privilege')
-    const { home, file } = makeHome({ http: { token: SECRET } })
+    const { home, file } = settingsHome({ http: { token: SECRET } })
     expect((await loadSettings({}, { home })).warnings).toEqual([])
     chmodSync(file, 0o644)
     expect((await loadSettings({}, { home })).warnings).toEqual([
@@ -165,28 +165,28 @@ describe('settings.json', () => {
     ])
     chmodSync(file, 0o602)
     expect((await loadSettings({}, { home })).warnings).toEqual([expect.stringMatching(/Every user .* can change/)])
-    const harmless = makeHome({ sandbox: { pool: 2 } })
+    const harmless = settingsHome({ sandbox: { pool: 2 } })
     chmodSync(harmless.file, 0o644)
     expect((await loadSettings({}, harmless)).warnings).toEqual([])
   })
 })
 
 it('a folder is an error', async () => {
-  const { home, file } = makeHome()
+  const { home, file } = settingsHome()
   mkdirSync(file)
   expect(await problemOf(home)).toContain('is a folder, not a file')
 })
 
 it('a named pipe is an error at once', async () => {
   needsPosix('named pipes that are files')
-  const { home, file } = makeHome()
+  const { home, file } = settingsHome()
   execFileSync('mkfifo', [file])
   expect(await problemOf(home)).toContain('is not an ordinary file')
 })
 
 it('a broken link is an error', async () => {
   needsPosix('Windows has no modes, and links take a privilege')
-  const { home, file } = makeHome()
+  const { home, file } = settingsHome()
   symlinkSync('gone.json', file)
   expect(await problemOf(home)).toContain(`${file} is a broken symbolic link`)
   rmSync(path.dirname(file), { recursive: true })
@@ -196,7 +196,7 @@ it('a broken link is an error', async () => {
 
 it('a link to itself and a device are errors', async () => {
   needsPosix('Windows has no modes, and links take a privilege')
-  const { home, file } = makeHome()
+  const { home, file } = settingsHome()
   symlinkSync(file, file)
   expect(await problemOf(home)).toContain('leads back to itself')
   rmSync(file)
@@ -206,19 +206,19 @@ it('a link to itself and a device are errors', async () => {
 
 it('a huge or deeply nested file is an error', async () => {
   const comment = `/*${' '.repeat(2 ** 20)}*/`
-  expect(await problemOf(makeHome(`${comment}{}`).home)).toContain('is larger than 1 MiB')
-  expect(await problemOf(makeHome(' '.repeat(6 * 2 ** 20)).home)).toContain('is too large')
-  expect(await problemOf(makeHome('['.repeat(500_000)).home)).toMatch(/nested too deeply|is not valid JSON/)
+  expect(await problemOf(settingsHome(`${comment}{}`).home)).toContain('is larger than 1 MiB')
+  expect(await problemOf(settingsHome(' '.repeat(6 * 2 ** 20)).home)).toContain('is too large')
+  expect(await problemOf(settingsHome('['.repeat(500_000)).home)).toMatch(/nested too deeply|is not valid JSON/)
 })
 
 it('a file with thousands of problems names twenty', async () => {
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`a${index}`, {}]))
-  expect((await problemOf(makeHome(many).home)).split('\n')).toHaveLength(20)
+  expect((await problemOf(settingsHome(many).home)).split('\n')).toHaveLength(20)
 })
 
 describe('loadLiveSettings', () => {
   it('applies live settings, tells of others once, and a variable still wins', async () => {
-    const { home, file } = makeHome()
+    const { home, file } = settingsHome()
     const live = await loadLiveSettings({ MCP_BRIDGE_LOAD: 'explicit' }, { home })
     expect(await live.refresh()).toEqual([])
     writeFileSync(file, '{"permissions": {"preset": "readonly"}, "servers": {"load": "lazy"}, "sandbox": {"pool": 3}}')
@@ -231,7 +231,7 @@ describe('loadLiveSettings', () => {
   })
 
   it('refuses while the file is invalid, and keeps the settings from before', async () => {
-    const { home, file } = makeHome({ permissions: { preset: 'careful' } })
+    const { home, file } = settingsHome({ permissions: { preset: 'careful' } })
     const live = await loadLiveSettings({}, { home })
     writeFileSync(file, '{"permissions": {"preset": "opne"}}')
     await expect(live.refresh()).rejects.toThrow('permissions.preset: "opne" is not allowed')
@@ -246,7 +246,7 @@ describe('loadLiveSettings', () => {
 it('the settings.json of the documentation is accepted', async () => {
   const page = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8')
   const [, block] = /^```jsonc\n([^]*?)^```$/m.exec(page) ?? []
-  const settings = await loadSettings({}, makeHome(block))
+  const settings = await loadSettings({}, settingsHome(block))
   expect(Object.keys(settings.setBy)).toHaveLength(4)
 })
 

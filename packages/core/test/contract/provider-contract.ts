@@ -11,7 +11,7 @@ import { attachCells, MEMORY_BYTES, sharedCells, startCells } from '../support/s
 import { makeProvider, type TestedProvider, whyNot } from '../support/sandboxes/engines.ts'
 import { type Differences, STUBBORN_LOOP, testAccidents } from './provider-accidents.ts'
 import { testLanguages } from './provider-languages.ts'
-import { needsLinux, skip, WHY_NOT_NOW } from '../support/suite/needs.ts'
+import { needsLinux, needsWholeRun, skip } from '../support/suite/needs.ts'
 
 export function testProvider(
   name: TestedProvider,
@@ -26,7 +26,7 @@ export function testProvider(
   const promise = (what: string, test: () => Promise<void>, timeout = 60_000) => {
     if (differences.only?.test(what) === false) return
     it(what, { timeout }, async () => {
-      if (differences.briefly?.test(what) === false && WHY_NOT_NOW !== undefined) skip(WHY_NOT_NOW)
+      if (differences.briefly?.test(what) === false) needsWholeRun()
       reason ??= whyNot(provider)
       const why = await reason
       if (why !== undefined) skip(why)

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, readlinkSync, statSync, symlinkSyn
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { plugIn } from '@sandbridge/core/serve/cli/package.ts'
-import { makeHome } from '@sandbridge/core/test/support/machine/settings-home.ts'
+import { settingsHome } from '@sandbridge/core/test/support/machine/settings-home.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { PACKAGES } from '@sandbridge/sandbridge/packages.ts'
 import { describeSettings } from '@sandbridge/shared/describe-settings.ts'
@@ -17,7 +17,7 @@ plugIn(PACKAGES)
 const SECRET = 'hunter2-hunter2-hunter2-hunter2-x'
 
 it('the list names each source and shows no secret', async () => {
-  const { home, file } = makeHome({
+  const { home, file } = settingsHome({
     http: { token: SECRET },
     sandbox: { packages: [`./https://ann:${SECRET}@h/x.whl`] },
   })
@@ -39,9 +39,8 @@ describe('editSetting', () => {
   it.each(['"x"', '["x"]'])(
     'a group that is %s is told when one of its settings is changed, and kept',
     async (group) => {
-      const { home, file } = makeHome(`{"permissions": ${group}}`)
-      const context = settingContext({}, { home })
-      await expect(editSetting(findSetting('permissions.preset'), 'careful', context)).rejects.toMatchObject({
+      const { home, file } = settingsHome(`{"permissions": ${group}}`)
+      await expect(edit(home, 'permissions.preset', 'careful')).rejects.toMatchObject({
         code: 'CONFIG_INVALID',
         message: `${file} has no object as permissions; edit it by hand`,
       })
@@ -50,7 +49,7 @@ describe('editSetting', () => {
   )
 
   it('keeps comments, order and what the file has besides', async () => {
-    const { home, file } = makeHome('{\n  // Mine.\n  "sandbox": {\n    "pool": 2, // two\n  },\n}\n')
+    const { home, file } = settingsHome('{\n  // Mine.\n  "sandbox": {\n    "pool": 2, // two\n  },\n}\n')
     await edit(home, 'sandbox.memory', '1g')
     await edit(home, 'MCP_BRIDGE_POOL', '3')
     expect(readFileSync(file, 'utf8')).toBe(
@@ -61,7 +60,7 @@ describe('editSetting', () => {
   })
 
   it('writes every kind so that it is read again, and creates a private file with a schema', async () => {
-    const { home, file } = makeHome()
+    const { home, file } = settingsHome()
     for (const [name, text] of [
       ['cells.projects', 'off'],
       ['cells.timeout', '2.5'],
@@ -88,7 +87,7 @@ describe('editSetting', () => {
   })
 
   it('gives an empty file its schema, and makes none to remove a setting', async () => {
-    const { home, file } = makeHome()
+    const { home, file } = settingsHome()
     await edit(home, 'sandbox.pool', undefined)
     expect(existsSync(file)).toBe(false)
     writeFileSync(file, '\n')
@@ -101,7 +100,7 @@ describe('editSetting', () => {
 
   it('follows a link, and keeps the mode unless a secret is set', async () => {
     needsPosix('Windows has no modes, and links take a privilege')
-    const { home, file } = makeHome()
+    const { home, file } = settingsHome()
     const elsewhere = path.join(home, 'dotfiles.json')
     writeFileSync(elsewhere, '{}')
     chmodSync(elsewhere, 0o644)
@@ -122,13 +121,13 @@ describe('editSetting', () => {
     ['sandbox.pool', '99', 'a whole number, 0 to 16'],
     ['sandbox.pool', ' ', 'is not allowed'],
   ])('%s=%s is refused, and no file is written', async (name, text, reason) => {
-    const { home, file } = makeHome()
+    const { home, file } = settingsHome()
     await expect(async () => edit(home, name, text)).rejects.toThrow(reason)
     expect(statSync(file, { throwIfNoEntry: false })).toBeUndefined()
   })
 
   it('does not repeat a refused secret, and leaves a file with a mistake as it is', async () => {
-    const { home, file } = makeHome('{"sandbox": {')
+    const { home, file } = settingsHome('{"sandbox": {')
     await expect(edit(home, 'http.token', 'hunter2')).rejects.not.toThrow('hunter2')
     await expect(edit(home, 'sandbox.pool', '2')).rejects.toThrow(file)
     expect(readFileSync(file, 'utf8')).toBe('{"sandbox": {')
@@ -136,14 +135,14 @@ describe('editSetting', () => {
 
   it('leaves a broken link as it is', async () => {
     needsPosix('Windows has no modes, and links take a privilege')
-    const { home, file } = makeHome()
+    const { home, file } = settingsHome()
     symlinkSync('gone.json', file)
     await expect(edit(home, 'output.tokens', '7000')).rejects.toThrow('broken symbolic link')
     expect(readlinkSync(file)).toBe('gone.json')
   })
 
   it('two edits at once both stay', async () => {
-    const { home } = makeHome()
+    const { home } = settingsHome()
     await Promise.all([edit(home, 'sandbox.pool', '2'), edit(home, 'output.tokens', '700')])
     expect(await loadSettings({}, { home })).toMatchObject({ poolCount: 2, outputTokenCount: 700 })
   })

@@ -196,7 +196,7 @@ describe('learned types', () => {
   const shape = { type: ['object'], properties, required: ['number', 'title'] }
   const shapes: Shapes = { of: () => shape, merged: () => shape }
 
-  it('learned types are shown as observed, survive a restart, and hold no value', async () => {
+  it('learned types are shown as observed and survive a restart', async () => {
     const known = catalog()
     await known.tools('GitHub')
     known.learn(shapes, 'GitHub', 'create-issue', result)
@@ -205,7 +205,6 @@ describe('learned types', () => {
     expect(doc?.line).toContain('-> {number: int, title: str}  # observed; Create a new issue')
     await known.close()
     expect(await catalog().docs('GitHub', owner)).toEqual([doc])
-    expect(JSON.stringify(doc)).not.toContain('very private')
   })
 
   it('names in results are shown to the user whose calls returned them, and to no other', async () => {

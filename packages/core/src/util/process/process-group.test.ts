@@ -12,6 +12,7 @@ it.runIf(process.platform === 'linux')('what a child has started early ends befo
   await expect.poll(() => descendants(child.pid!).length).toBeGreaterThan(1)
   endFirst(child)
   const pids = [child.pid!, ...descendants(child.pid!).map(({ pid }) => pid)]
-  const scores = pids.map((pid) => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim())
-  expect(scores).toEqual(pids.map(() => '1000'))
+  const scoreOf = (pid: number | string) => readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim()
+  expect(pids.map(scoreOf)).toEqual(pids.map(() => '1000'))
+  expect(scoreOf('self'), 'this process ends later').not.toBe('1000')
 })

@@ -27,12 +27,10 @@ export function hasStreams(child: ChildProcess): boolean {
 export function endFirst({ pid }: Pick<ChildProcess, 'pid'>): void {
   if (process.platform !== 'linux' || pid === undefined) return
   // It may have ended, or belong to another user.
-  orUndefined(() => {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000')
-    // On a busy machine, it has started others before: what it starts from now on inherits the number.
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []
-    for (const child of children) endFirst({ pid: Number(child) })
-  })
+  orUndefined(() => writeFileSync(`/proc/${pid}/oom_score_adj`, '1000'))
+  // On a busy machine, its main thread has started others before: those from now on inherit the number.
+  const children = orUndefined(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+  for (const child of children?.match(/\d+/g) ?? []) endFirst({ pid: Number(child) })
 }
 
 /** Record a detached child's group, so that it is killed if the bridge exits without stopping it. */

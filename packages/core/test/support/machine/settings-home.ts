@@ -3,7 +3,7 @@ import path from 'node:path'
 import { newFolder } from './new-folder.ts'
 
 /** A home folder, and its settings.json, which is written if there is content. */
-export function makeHome(content?: string | object): { home: string; file: string } {
+export function settingsHome(content?: string | object): { home: string; file: string } {
   const home = newFolder()
   const file = path.join(home, 'MCPs', 'settings.json')
   mkdirSync(path.dirname(file))

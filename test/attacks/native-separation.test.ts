@@ -2,7 +2,7 @@
 // do to the bridge. The control is always the same check where it works: in a second cell of the same sandbox.
 import { readdirSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Provider } from '../../../core/src/isolation/provider.ts'
+import type { Provider } from '../../packages/core/src/isolation/provider.ts'
 import { sharedCells, startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
 import { makeProvider, whyNot, type TestedProvider } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { openPods } from '@sandbridge/kubernetes/test/support/fake-cluster/pods.ts'
