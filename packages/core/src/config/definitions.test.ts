@@ -14,7 +14,11 @@ function setUp() {
     const entries = names.map((name) => [name, { command: 'true' }])
     writeFileSync(file, JSON.stringify({ mcpServers: Object.fromEntries(entries) }))
   }
-  const env = { MCP_BRIDGE_STATE_DIR: home, MCP_SERVERS_CONFIG: file, MCP_BRIDGE_SOURCES: 'servers-config' }
+  const env = {
+    MCP_BRIDGE_STATE_DIR: path.join(home, 'state'),
+    MCP_SERVERS_CONFIG: file,
+    MCP_BRIDGE_SOURCES: 'servers-config',
+  }
   const settings = { ...readSettings(env, { home }) }
   return { settings, write, definitions: new Definitions(settings, { env, home, cwd: home, ownPaths: [] }) }
 }
@@ -37,7 +41,7 @@ it('they are read again once a setting has changed, however much later than its 
   const { definitions, settings, write } = setUp()
   write('one')
   expect(namesOf(await definitions.latest())).toEqual(['one'])
-  Object.assign(settings, { sources: [] })
+  Object.assign(settings, { sources: ['mcps'] })
   const changed = await definitions.latest()
   expect(namesOf(changed)).toEqual([])
   expect(await definitions.latest()).toBe(changed)
