@@ -29,7 +29,8 @@ vi.setConfig({ testTimeout: 600_000 })
 const LISTS = ['packages.ts', 'first.ts']
 const PRODUCT = 'packages/sandbridge/src'
 const PACKAGES = readdirSync(path.join(ROOT, 'packages')).filter((name) => name !== 'core' && name !== 'sandbridge')
-const COPIED = ['packages', 'scripts', 'examples', 'NOTICE', 'package.json', 'tsconfig.json', 'vitest.config.ts']
+const COPIED = `packages scripts examples docs schema NOTICE README.md ARCHITECTURE.md package.json tsconfig.json
+  vitest.config.ts`.split(/\s+/)
 /** One that only others use stands in no list. */
 const isListed = (name: string): boolean => existsSync(path.join(ROOT, 'packages', name, 'src/package.ts'))
 let copy = ''
