@@ -97,6 +97,7 @@ it('a workflow is found by a search, listed, called in a later session, and has 
     "await workflows.weekly_report(week: int, title: str='Report', dry: bool=False) -> str  # workflow; Writes two lines for a week"
   const bridge = await startBridge({ home })
   expect(await bridge.run('print(runtime.workflows())')).toBe(`${line} (version 1)`)
+  expect(await bridge.run('dir(workflows)')).toBe("['weekly_report']")
   expect(await bridge.run('print(await runtime.search_tool_docs("two lines for a week", limit=1))')).toContain(line)
   expect(await bridge.run('await workflows.weekly_report(week=47)')).toContain('added second Report 47, int')
   expect(lines()).toEqual(['first Report 47', 'second Report 47'])

@@ -57,7 +57,8 @@ it(
     const entry = fixtureServer('raw.mjs', 'needs-key', file)
     const servers = { locked: { ...entry, env: { KEY: '${THE_KEY:-}' } } }
     writeFileSync(path.join(home, 'MCPs/servers.json'), JSON.stringify({ mcpServers: servers }))
-    await run(home, ['search', 'echo'])
+    // A search waits for no server as long as a busy machine may take.
+    await run(home, ['index'])
     expect((await problems(home))['locked']).toContain('KeyError')
     expect((await problems(home, { THE_KEY: 'k' }))['locked']).toBeUndefined()
     const found = await run(home, ['search', 'echo'], { THE_KEY: 'k' })

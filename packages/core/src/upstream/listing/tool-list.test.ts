@@ -21,7 +21,7 @@ it('a tool list keeps known fields of the right type and nothing else', async ()
           __proto__: { polluted: true },
           _meta: { secret: 1 },
         },
-        { name: 'b', title: 5, description: null, annotations: 'odd' },
+        { name: 'b', title: 5, description: null, inputSchema: null, outputSchema: null, annotations: 'odd' },
       ],
     ]),
   )
