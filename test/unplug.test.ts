@@ -33,6 +33,7 @@ const COPIED = `packages scripts examples docs schema NOTICE README.md ARCHITECT
   vitest.config.ts`.split(/\s+/)
 /** One that only others use stands in no list. */
 const isListed = (name: string): boolean => existsSync(path.join(ROOT, 'packages', name, 'src/package.ts'))
+
 let copy = ''
 
 /** The tests that start bridges stay behind: some are about packages. */

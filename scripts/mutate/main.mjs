@@ -75,8 +75,8 @@ async function recorded(tier, filter) {
 function testsFor({ id, file }, runs) {
   const named = namedTests([file], tests)
   if (runs[id] === undefined) {
-    const core = ['kernel', 'attacks', 'contract', 'e2e'].map((name) => `core/test/${name}`)
-    const folders = [...[...core, 'native/test', 'bubblewrap/test'].map((name) => `packages/${name}/`), 'test/attacks/']
+    const core = ['kernel', 'attacks', 'contract', 'e2e'].map((name) => `packages/core/test/${name}/`)
+    const folders = [...core, 'packages/native/test/', 'packages/bubblewrap/test/', 'test/attacks/']
     return [...new Set([...named, ...folders.flatMap((folder) => tests.filter((test) => test.startsWith(folder)))])]
   }
   const others = (test) => Object.values(runs).filter((some) => some.includes(test)).length

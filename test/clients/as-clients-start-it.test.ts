@@ -19,6 +19,7 @@ import { onPath, skip } from '@sandbridge/core/test/support/suite/needs.ts'
 import { startNpmRegistry } from '@sandbridge/core/test/support/servers/npm-registry.ts'
 import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { isAlive, residentHome } from '@sandbridge/core/test/support/bridges/resident-clients.ts'
+import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 vi.setConfig({ testTimeout: 240_000 })
 
@@ -27,7 +28,6 @@ const IS_WINDOWS = process.platform === 'win32'
 const DESKTOP_PATH = '/usr/bin:/bin:/usr/sbin:/sbin'
 
 /** The variables that MCP's own packages pass on, and no others: neither TMPDIR nor CI. */
-import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 function fewVariables(home: string): Record<string, string> {
   const local = path.join(home, 'AppData', 'Local')
   const own: Record<string, string> = IS_WINDOWS

@@ -1,5 +1,5 @@
 // Rows of calls that are made once: how long the first call of a session waits for what earlier ones have left.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,6 +7,7 @@ import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { fileStore } from '../../core/src/util/stores/open-stores.ts'
 import { createJournals } from '../src/journals.ts'
+import { asIfKilled } from '../test/support/as-if-killed.ts'
 import { ms, timed } from '../../../bench/measure.ts'
 import { atMost, type BenchRow } from '../../../bench/row.ts'
 
@@ -49,11 +50,7 @@ async function waitForEach(answer: string): Promise<number> {
       await bridge.flush(true)
     }
     const before = logs()
-    // Their processes are gone.
-    for (const name of before) {
-      const file = path.join(folder, 'once', name)
-      writeFileSync(file, readFileSync(file, 'utf8').replaceAll(`"pid":${process.pid}`, '"pid":4194305'))
-    }
+    asIfKilled(folder)
     const last = open()
     const each = (await timed(() => call(last, 'last'))) / SESSIONS
     await last.flush(true)

@@ -120,8 +120,11 @@ export class JournalLog {
         // After a day without a call, another bridge has removed it.
         if (bytes === undefined && !this.#isSynced) {
           await this.#restart(writer, lines)
+          // No flush hurries it: where each log is removed at once, this has no end.
           await sleep(PAUSE_MS)
-        } else if (bytes! > RESTARTED_BYTES && 'clear' in lines.at(-1)!) await this.#restart(writer, [])
+          continue
+        }
+        if (bytes! > RESTARTED_BYTES && 'clear' in lines.at(-1)!) await this.#restart(writer, [])
       } catch (error) {
         if (this.#isSynced) throw error
         if (!this.#isWarned) log.warning('What cells have written cannot be noted', { error })

@@ -1,12 +1,11 @@
 // This file verifies whose journal a session goes on with: its own, or that of a session of its client that is over.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import type { CellJournal, Journals } from '@sandbridge/core/parts'
 import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
 import { fileStore } from '../../core/src/util/stores/open-stores.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { createJournals } from './journals.ts'
+import { asIfKilled } from '../test/support/as-if-killed.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const CLIENT = 'c'.repeat(64)
@@ -26,10 +25,7 @@ const open = () => createJournals({ store: fileStore(folder), vault: undefined, 
 /** The bridge is killed, and another one begins. */
 async function kill(): Promise<void> {
   await bridge.flush(true)
-  for (const name of readdirSync(path.join(folder, 'once'))) {
-    const file = path.join(folder, 'once', name)
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(`"pid":${process.pid}`, '"pid":4194305'))
-  }
+  asIfKilled(folder)
   bridge = open()
 }
 

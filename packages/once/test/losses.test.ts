@@ -1,8 +1,7 @@
 // @module-tag whole: it loses two hundred programs in several ways each
 // This file verifies that no interleaving of losses makes a write twice, or none: journals with their real logs, and a
 // server that counts.
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
+import { rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
@@ -10,6 +9,7 @@ import type { CellJournal, JournaledSession } from '../../core/src/calls/once-pa
 import { fileStore } from '../../core/src/util/stores/open-stores.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { createJournals } from '../src/journals.ts'
+import { asIfKilled } from './support/as-if-killed.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const OWNER = 'f'.repeat(64)
@@ -26,15 +26,6 @@ const fault = fc.record({
   point: fc.constantFrom(...POINTS),
   kind: fc.constantFrom(...KINDS),
 })
-
-/** What was written is that of a process that is gone. */
-function asIfKilled(home: string): void {
-  const folder = path.join(home, 'once')
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    const file = path.join(folder, name)
-    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(`"pid":${process.pid}`, '"pid":4194305'))
-  }
-}
 
 /** A bridge, its server, and a model that looks before it repeats a call whose outcome is unknown. */
 class World {
