@@ -38,6 +38,7 @@ const MAX_FOUND = 3
 export class LearnedCalls {
   readonly #record: LiveRecord<Known>
   readonly #now: () => number
+  #latest = { number: NaN, text: '' }
 
   constructor(store: Store, log: Log, now: () => number = Date.now) {
     const document = store.document('learned-calls.json')
@@ -147,7 +148,11 @@ export class LearnedCalls {
 
   /** Today, or another day. */
   #day(after = 0): string {
-    return new Date(this.#now() + after * DAY_MS).toISOString().slice(0, 10)
+    const number = Math.floor(this.#now() / DAY_MS) + after
+    // Each call asks for today.
+    if (number !== this.#latest.number)
+      this.#latest = { number, text: new Date(number * DAY_MS).toISOString().slice(0, 10) }
+    return this.#latest.text
   }
 }
 

@@ -36,7 +36,7 @@ export interface Reading {
 export function readText(text: string, open: Awaited, onDropped: OnDropped): Reading {
   const given = parsed(text)
   const value = typeof given === 'string' ? parsed(given) : given
-  if (value !== undefined) return ofValues([value].flat(2), open, onDropped)
+  if (value !== undefined) return ofValues(Array.isArray(value) ? value.flat() : [value], open, onDropped)
   const escaped = escapeInStrings(text)
   const repaired = escaped === text ? undefined : parsed(escaped)
   if (repaired !== undefined) return { ...ofValues([repaired], open, onDropped), isAsSent: false }

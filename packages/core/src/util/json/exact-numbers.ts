@@ -82,9 +82,11 @@ export function dropFloats(value: unknown): void {
 export function inOrder(entries: ReadonlyMap<string, unknown>): Record<string, unknown> {
   // fromEntries defines own properties, also `__proto__`.
   const object: Record<string, unknown> = Object.fromEntries(entries)
-  const keys = [...entries.keys()]
+  let mayMove = false
+  for (const key of entries.keys()) mayMove ||= key >= '0' && key < ':'
   // Other keys keep their place in any object.
-  if (!keys.some((key) => /^\d/.test(key))) return object
+  if (!mayMove) return object
+  const keys = [...entries.keys()]
   if (Object.keys(object).every((key, index) => key === keys[index])) return object
   return new Proxy(object, {
     ownKeys: (target) => [
