@@ -1,4 +1,4 @@
-// @module-tag whole: features/init/init.test.ts has the journey
+// @module-tag whole: ../init/init.test.ts has the journey
 // This file verifies `sandbridge init` in every client, compared with the library that registers servers in other
 // clients' files.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'

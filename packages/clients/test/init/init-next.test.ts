@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { bridgeEnv, BUILT_CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
+import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
 import { inTerminal, needsTerminal, type Step } from '@sandbridge/core/test/support/machine/in-terminal.ts'
 import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { tellers } from '@sandbridge/core/test/support/bridges/telling-bridge.ts'
@@ -51,6 +52,18 @@ it('init --move says nothing of the client from which it has moved the servers',
   expect(stdout).toContain(
     `Cells can also call the servers in files of other MCP clients: gemini-cli (${other}): wiki.`,
   )
+})
+
+it('init --login has the system start the resident at login', async () => {
+  needsLinux('systemd starts it there')
+  const { home } = homeWithCursor()
+  const told = path.join(home, 'told')
+  writeFileSync(path.join(home, 'systemctl'), `#!/bin/sh\necho "$@" >> ${told}\n`, { mode: 0o755 })
+  const env = bridgeEnv(home, { PATH: `${home}:${process.env['PATH']}` })
+  const { code, stdout } = await runProgram(process.execPath, [BUILT_CLI, 'init', '--yes', '--login'], env)
+  expect([code, stdout]).toEqual([0, expect.stringContaining('The resident bridge starts at login.')])
+  expect(readFileSync(told, 'utf8')).toMatch(/enable.*sandbridge\.service/)
+  expect(readFileSync(path.join(home, '.config/systemd/user/sandbridge.service'), 'utf8')).toContain(BUILT_CLI)
 })
 
 it('init --undo asks first, and names each file once', async () => {

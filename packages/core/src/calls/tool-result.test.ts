@@ -25,6 +25,12 @@ describe('results of servers that do not keep to the specification', () => {
     expect(given({ content: [], structuredContent: {} })).toEqual({ content: [], structuredContent: {} })
   })
 
+  it('a text alone is passed on as it came, and marked where the tool promises one', () => {
+    const result = { content: [hello] }
+    expect(given(result)).toBe(result)
+    expect(given(result, { type: 'string' })).toEqual({ content: [hello], isText: true })
+  })
+
   it('a single block in place of a list is a list of one', () => {
     expect(given({ content: hello })).toEqual({ content: [hello] })
   })

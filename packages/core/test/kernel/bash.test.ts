@@ -98,6 +98,13 @@ it('a bash cell names its lines in errors and reports unknown commands', async (
   expect(wrong).toMatchObject({ status: 'error', stderr: expect.stringContaining('syntax error') })
 })
 
+it('a sandbox without bash says so, and what the user can do', async ({ kernel }) => {
+  await kernel.run("import os; os.environ['PATH'] = '/nowhere'")
+  const { error } = await bash(kernel, 'true')
+  expect(error).toMatchObject({ message: 'The image of this sandbox has no bash' })
+  expect(error!.hint).toBe('Use run_python. The user can choose another MCP_BRIDGE_IMAGE.')
+})
+
 it('a bash cell shares files with Python', async ({ kernel }) => {
   const { stdout: folder } = await bash(kernel, 'cd "$(mktemp -d)"; echo from bash > f; pwd')
   expect(await kernel.value(`path = ${JSON.stringify(folder.trim())} + '/f'; open(path).read()`)).toBe("'from bash\\n'")

@@ -125,6 +125,11 @@ it('a long container is wrapped into lines, at any depth, and remains valid Pyth
     expect(await kernel.value(`ast.literal_eval(${JSON.stringify(text)}) == v`)).toBe('True')
   }
   expect(await kernel.value('[1, 2, 3]')).toBe('[1, 2, 3]')
+  // Three items fill a line of 110 characters.
+  const full = Array(3)
+    .fill(`'${'x'.repeat(33)}'`)
+    .join(', ')
+  expect(await kernel.value("['x' * 33] * 9")).toBe(`[${full},\n ${full},\n ${full}]`)
   expect(String(await kernel.value('a = list(range(100)); a.append(a); a'))).toContain('[...]')
 })
 

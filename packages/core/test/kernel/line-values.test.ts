@@ -38,7 +38,9 @@ it.for([
     'names',
     "pw = 'hunter2'; pwd = 'hunter2'; passphrase = 'hunter2'; dbPass = 'hunter2'; creds = ('u', 'hunter2')\n(pw, pwd, passphrase, dbPass, creds).x",
   ],
-  ['names that may be one', "api = 'hunter2'; key = 'hunter2'\n(api, key).x"],
+  // Each alone: a value that is hidden once is hidden everywhere.
+  ['a name that may be one', "api = 'hunter2'\n(api,).x"],
+  ['another name that may be one', "key = 'hunter2'\n(key,).x"],
   [
     'forms',
     "a = 'hf_hunter2'; b = 'npm_hunter2'; c = 'rk_live_hunter2'; d = 'glpat-hunter2'; e = 'xoxp-hunter2'; f = 'AIzahunter2'\n(a, b, c, d, e, f).x",

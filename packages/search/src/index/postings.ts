@@ -47,10 +47,6 @@ export class Postings {
     return this.#postings.get(term)
   }
 
-  get size(): number {
-    return this.#postings.size
-  }
-
   entries(): Iterable<[string, Posting]> {
     return this.#postings
   }

@@ -76,6 +76,14 @@ it('among tools that match equally, a read-only one comes first and a destructiv
   expect(found).toEqual(['github.get_repository', 'github.delete_repository'])
 })
 
+it('a word in a name counts more than a description that repeats it', () => {
+  const told = document('mail', 'send', '', { description: 'An invoice, invoice, invoice, invoice, invoice.' })
+  const found = indexOf([...TOOLS, told, document('shop', 'list_invoices')])
+    .rank('invoice')
+    .best(2)
+  expect(found.map(({ item }) => item)).toEqual(['shop.list_invoices', 'mail.send'])
+})
+
 it('the order in which tools were added does not change the results', () => {
   const other = indexOf(TOOLS.toReversed())
   for (const query of ['issue', 'repository', 'page', 'file disk', '', 'zzz']) {

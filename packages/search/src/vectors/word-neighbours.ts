@@ -16,6 +16,7 @@ export class WordNeighbours implements Neighbours {
   readonly #terms: string[] = []
   readonly #rows: number[] = []
   #read = 0
+  #version = 0
   readonly #cache = new Map<number, Alternative[]>()
 
   constructor(postings: Postings, vectors: WordVectors) {
@@ -48,7 +49,8 @@ export class WordNeighbours implements Neighbours {
 
   /** Terms are only appended, so only new ones are read. */
   #readNew(): void {
-    if (this.#read === this.#postings.size) return
+    if (this.#version === this.#postings.version) return
+    this.#version = this.#postings.version
     let position = 0
     for (const [term, { word }] of this.#postings.entries()) {
       position += 1

@@ -140,11 +140,7 @@ export class Channel {
   }
 
   #receive(frame: KernelFrame, bytes: number): void {
-    if (frame.type === 'ready') {
-      this.#onReady?.(frame)
-      this.#onReady = undefined
-      return
-    }
+    if (frame.type === 'ready') return this.#onReady?.(frame)
     if (frame.type === 'cancel') return this.#calls.cancel(frame.id)
     const cell = this.#cell
     if (cell?.number !== frame.cell) return

@@ -55,7 +55,7 @@ interface Budget {
 
 function sample(value: unknown, name: string, budget: Budget, depth: number): unknown {
   budget.nodes += 1
-  if (budget.nodes > MAX_NODES || depth > MAX_DEPTH) return name
+  if (budget.nodes > MAX_NODES || depth > MAX_DEPTH) return UNKNOWN
   const schema = flattened(value, budget.root)
   for (const keyword of ['examples', 'enum'] as const) {
     const list = schema[keyword]
