@@ -34,7 +34,7 @@ import type { ForkServerOptions } from './fork-server.ts'
 import { ForkServers } from './fork-servers.ts'
 import { withNode } from './host-node.ts'
 import { RememberedAnswers } from './remembered-answers.ts'
-import { images } from '@sandbridge/native/choose/containers-part.ts'
+import { images } from '@sandbridge/native/choose/images-part.ts'
 import { imageFiles, type SystemFiles } from './system-files.ts'
 
 /** After the system call filter, which is on descriptor 3. */

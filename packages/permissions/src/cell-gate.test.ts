@@ -16,7 +16,7 @@ import type { Asker } from '../../core/src/calls/questions/questions.ts'
 import type { Hold } from '../../core/src/calls/permissions/answer-page.ts'
 import { CellPermissions } from './cell-gate.ts'
 import { stateOf } from './set-state.ts'
-import type { CellOf } from '../../core/src/calls/permissions/permissions-part.ts'
+import type { CellOf } from '../../core/src/calls/permissions/gates-part.ts'
 import { Permissions } from '../../core/src/calls/permissions/permissions.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 

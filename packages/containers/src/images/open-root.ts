@@ -11,7 +11,7 @@ import { exportImage, findEngineImage, pullEngineImage } from './export-image.ts
 import { readImageArchive } from './image-archive.ts'
 import { ArchiveError, RootTree } from './root-tree.ts'
 import { newAllowance, unpackTar } from './unpack-tar.ts'
-import type { RootFileSystem } from '@sandbridge/native/choose/containers-part.ts'
+import type { RootFileSystem } from '@sandbridge/native/choose/images-part.ts'
 import { UnpackedImages } from './unpacked-images.ts'
 import { isInside } from '@sandbridge/core/util/files'
 

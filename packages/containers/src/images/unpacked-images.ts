@@ -5,7 +5,7 @@ import { chmod, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node
 import path from 'node:path'
 import { makeFolder, readOrdinary, withFileLock } from '@sandbridge/core/util/files'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
-import type { RootFileSystem } from '@sandbridge/native/choose/containers-part.ts'
+import type { RootFileSystem } from '@sandbridge/native/choose/images-part.ts'
 import { letOthersThrough } from '@sandbridge/core/isolation'
 
 const ABOUT = 'image.json'

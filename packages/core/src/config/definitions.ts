@@ -2,7 +2,7 @@
 import path from 'node:path'
 import type { ClientContext } from './settings/client-context.ts'
 import { nodeFileSystem } from './config-file.ts'
-import { type FormerNames, formerNames } from './rules/permissions-part.ts'
+import { type FormerNames, formerNames } from './rules/rules-part.ts'
 import { profiles } from './terminal-part.ts'
 import { discoverServers } from './discover.ts'
 import { SETTINGS_FILE } from './readers/own-places.ts'

@@ -7,7 +7,7 @@ import { AS_PODS, containers, kubernetes } from '@sandbridge/core/parts'
 import type { Log } from '@sandbridge/core/util'
 import { bubblewrap } from './bubblewrap-part.ts'
 import { isImagePath } from './image-name.ts'
-import { images } from './containers-part.ts'
+import { images } from './images-part.ts'
 
 /** Makes the provider of this name. It prepares nothing yet. @throws BridgeError CONFIG_INVALID */
 export async function createProvider(

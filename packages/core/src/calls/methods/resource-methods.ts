@@ -6,7 +6,7 @@ import type { CatalogTool, ServerMethod } from '../catalog/model/catalog-tool.ts
 import { splitPrompt } from '../catalog/model/server-methods.ts'
 import { BridgeError } from '../../errors.ts'
 import type { OnCut, ToolResult, UpstreamPrompt, UpstreamResource } from '../../upstream/upstream.ts'
-import type { Admitted } from '../permissions/permissions-part.ts'
+import type { Admitted } from '../permissions/gates-part.ts'
 import { observed } from '../observed-call.ts'
 import { type CallContext, resultsFor } from './method.ts'
 

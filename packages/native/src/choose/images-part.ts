@@ -1,4 +1,4 @@
-// Images without an engine, as far as the core knows them.
+// Images without an engine, as far as this package knows them.
 import { Part } from '@sandbridge/core/util'
 
 export const images = new Part<ImagesPart>('the unpacking of images')
