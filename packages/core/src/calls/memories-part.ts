@@ -55,7 +55,7 @@ export interface Saved {
   /** A line about each saved tool. */
   lines(flow?: SessionFlow): Promise<string[]>
   /** The same result with artifacts in place of its media. Never rejects: a note says what could not be saved. */
-  linkImages(result: ShownResult): Promise<ShownResult>
+  linkPictures(result: ShownResult): Promise<ShownResult>
   /** Newest first, with the names unmasked. @throws BridgeError MASK_UNAVAILABLE */
   listResources(masker: ReadMasker | undefined): Promise<{ resources: Resource[]; names: string[] }>
   /** The content of an artifact; undefined for another URI. @throws BridgeError STATE_NOT_FOUND, MASK_UNAVAILABLE */

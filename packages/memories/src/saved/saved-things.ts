@@ -6,7 +6,7 @@ import { firstOf, oneLine } from '@sandbridge/core/util/text'
 import { listArtifacts, readArtifact } from './artifact-resources.ts'
 import { ArtifactStore } from './artifact-store.ts'
 import { checkSavedTool, findProblems } from './check-saved-tool.ts'
-import { linkImages } from './link-images.ts'
+import { linkPictures } from './link-pictures.ts'
 import { LoadableTools } from './loadable-tools.ts'
 import { SAVED_TOOLS_MODULE, type SavedTool, type SavedToolContent, savedToolLine, writtenText } from './saved-tool.ts'
 import { type BrokenTool, SavedToolStore } from './saved-tool-store.ts'
@@ -60,8 +60,8 @@ export class SavedThings implements Saved {
     ]
   }
 
-  linkImages(result: ShownResult) {
-    return linkImages(result, this.artifacts)
+  linkPictures(result: ShownResult) {
+    return linkPictures(result, this.artifacts)
   }
 
   listResources(masker: ReadMasker | undefined) {

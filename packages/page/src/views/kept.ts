@@ -18,8 +18,8 @@ interface Versions {
 
 /** Limit of a preview as text. */
 const PREVIEW_BYTES = 64 * 1024
-const IMAGE_BYTES = 4 * 1024 * 1024
-const IMAGES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
+const PICTURE_BYTES = 4 * 1024 * 1024
+const PICTURES = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
 export async function kept({ page }: Bridge): Promise<KeptView> {
   const { artifacts, tools: savedTools } = savedOf(page.tenant.person.state)
@@ -46,7 +46,7 @@ export async function kept({ page }: Bridge): Promise<KeptView> {
 /** @throws BridgeError when it does not exist */
 export async function keptArtifact({ page }: Bridge, name: string, version: number | undefined): Promise<unknown> {
   const { artifact, data } = await savedOf(page.tenant.person.state).artifacts.read(name, version)
-  if (IMAGES.has(artifact.contentType) && data.length <= IMAGE_BYTES) {
+  if (PICTURES.has(artifact.contentType) && data.length <= PICTURE_BYTES) {
     return { ...artifact, image: { type: artifact.contentType, data: data.toString('base64') } }
   }
   const shown = data.subarray(0, PREVIEW_BYTES)

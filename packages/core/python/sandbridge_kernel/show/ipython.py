@@ -237,7 +237,7 @@ class Javascript(DisplayObject):
         return "<JavaScript, which no client of a cell runs>"
 
 
-_IMAGES = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
+_PICTURES = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
 
 
 class Image(DisplayObject):
@@ -246,7 +246,7 @@ class Image(DisplayObject):
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         if self.data is None:
             return {"text/plain": repr(self), "text/html": f'<img src="{self.url}"/>'}
-        for start, mime in _IMAGES.items():
+        for start, mime in _PICTURES.items():
             if bytes(self.data[:4]).startswith(start):
                 return {"text/plain": repr(self), mime: self.data}
         return {"text/plain": repr(self)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..run.after_import import after_import
 from .figures import MAX_BASE64, MAX_SIDE, figure_bundle, is_a
-from .image_size import image_size
+from .picture_size import picture_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def fitting(mime: str, data: str) -> tuple[str, str | None]:
         content = a2b_base64(data)
     except ValueError:  # the bridge reports it
         return mime, data
-    size = image_size(content)
+    size = picture_size(content)
     if len(data) <= MAX_BASE64 and (size is None or max(size) <= MAX_SIDE):
         return mime, data
     if size is None or size[0] * size[1] <= _MAX_DECODED:

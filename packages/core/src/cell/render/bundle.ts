@@ -16,7 +16,7 @@ const MAX_ALL_MEDIA_CHARS = 20_000_000
 const MAX_MEDIA = 20
 
 /** Image types that models support, best first, and how their base64 begins. */
-const IMAGE_TYPES = new Map([
+const PICTURE_TYPES = new Map([
   ['image/png', /^iVBORw/],
   ['image/jpeg', /^\/9j\//],
   ['image/webp', /^UklGR.{7}RUJQ/],
@@ -52,8 +52,8 @@ export function mediaOf(displays: MimeBundle[], value?: MimeBundle) {
     if (index === displays.length && seen.has(data)) continue
     seen.add(data)
     // A model's provider refuses a request with a picture of another type than it says, and so all that follow.
-    const mimeType = named.startsWith('audio/') ? named : typeOfImage(data)
-    const problem = problemOf(data, chars, blocks.length) ?? (mimeType ? undefined : NO_IMAGE)
+    const mimeType = named.startsWith('audio/') ? named : typeOfPicture(data)
+    const problem = problemOf(data, chars, blocks.length) ?? (mimeType ? undefined : NO_PICTURE)
     if (problem || !mimeType) {
       const why = `(${named}) is not shown: ${problem}`
       notes.set(why, (notes.get(why) ?? 0) + 1)
@@ -72,10 +72,10 @@ function noteAbout([why, times]: [string, number]): string {
   return `An image or audio item ${why}${times > 1 ? `; ${times - 1} more like it` : ''}.`
 }
 
-const NO_IMAGE = 'it is no PNG, JPEG, WebP or GIF'
+const NO_PICTURE = 'it is no PNG, JPEG, WebP or GIF'
 
-function typeOfImage(data: string): string | undefined {
-  return [...IMAGE_TYPES].find(([, start]) => start.test(data))?.[0]
+function typeOfPicture(data: string): string | undefined {
+  return [...PICTURE_TYPES].find(([, start]) => start.test(data))?.[0]
 }
 
 function mediaIn(bundle: MimeBundle): { data: string; mimeType: string }[] {
@@ -85,7 +85,7 @@ function mediaIn(bundle: MimeBundle): { data: string; mimeType: string }[] {
     // SVG as text stands beside others, and is read.
     if (typeof content === 'string' && MEDIA.test(mimeType) && !content.includes('<')) media.set(mimeType, content)
   }
-  const mimeType = [...IMAGE_TYPES.keys(), ...media.keys()].find((type) => media.has(type))
+  const mimeType = [...PICTURE_TYPES.keys(), ...media.keys()].find((type) => media.has(type))
   // Python often breaks base64 into lines, which MCP does not allow; some servers write that of URLs.
   if (mimeType === undefined) return []
   const data = media.get(mimeType)!.replace(/\s/g, '').replaceAll('-', '+').replaceAll('_', '/')

@@ -119,12 +119,12 @@ export interface Shown {
 }
 
 const TEXT_CHARS = 32 * 1024
-const IMAGE_CHARS = 3 * 1024 * 1024
-const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+const PICTURE_CHARS = 3 * 1024 * 1024
+const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
 /** @param bundle a value by media type */
 export function shownOf(bundle: Readonly<Record<string, unknown>>): Shown {
-  const type = IMAGES.find((one) => typeof bundle[one] === 'string' && bundle[one].length <= IMAGE_CHARS)
+  const type = PICTURES.find((one) => typeof bundle[one] === 'string' && bundle[one].length <= PICTURE_CHARS)
   const plain = bundle['text/plain'] ?? Object.values(bundle).find((content) => typeof content === 'string')
   return {
     ...(typeof plain === 'string' && { text: shortened(plain, TEXT_CHARS) }),

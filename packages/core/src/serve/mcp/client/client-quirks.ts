@@ -11,7 +11,7 @@ export interface ClientQuirks {
   /** The client passes an error result to the model twice, as JSON, so no result is marked as one: its text says so. */
   errorsTwice?: boolean
   /** The client passes images to the model as base64 in a text, so it gets a link to an artifact in place of each. */
-  imagesAsText?: boolean
+  picturesAsText?: boolean
   /** The client waits longer than a cell can take, although it asks for no progress. */
   waits?: boolean
 }
@@ -31,11 +31,11 @@ const QUIRKS: Record<string, ClientQuirks> = {
   'mcp-inspector': { withData: true },
   'inspector-cli': { withData: true },
   // The extension for VS Code, and the command line 3.0.65.
-  Cline: { imagesAsText: true },
-  '@cline/core': { imagesAsText: true },
+  Cline: { picturesAsText: true },
+  '@cline/core': { picturesAsText: true },
   // The extension for VS Code, and the command line 1.5.47.
-  'continue-client': { imagesAsText: true },
-  'continue-cli-client': { imagesAsText: true },
+  'continue-client': { picturesAsText: true },
+  'continue-cli-client': { picturesAsText: true },
 }
 
 export function quirksOf(clientName: string | undefined): ClientQuirks {

@@ -122,7 +122,7 @@ export async function runPython(
         const way = newHandle === undefined ? {} : { session: { handle: newHandle, keeps } }
         const { renderResult } = await rendering()
         const { saved } = tenant.person.state
-        const linked = quirks.imagesAsText && saved ? await saved.linkImages(result) : result
+        const linked = quirks.picturesAsText && saved ? await saved.linkPictures(result) : result
         const shown = ofApps?.withAppNotes(linked) ?? linked
         // Runs after the response was handed to the transport.
         if (!run.signal.aborted) setImmediate(() => session.delivered())

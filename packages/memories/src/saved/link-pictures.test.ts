@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { withParts } from '@sandbridge/core/cell/render'
-import { linkImages } from './link-images.ts'
+import { linkPictures } from './link-pictures.ts'
 
 const artifact = (name: string) => ({
   name,
@@ -18,7 +18,7 @@ const shown = (...displays: Record<string, string>[]) =>
 it('an image that is too large is named beside one that became an artifact', async () => {
   const small = { 'image/png': 'iVBORw==', 'text/plain': '<F>' }
   const large = { 'image/png': 'A'.repeat(5_000_004), 'text/plain': '<G>' }
-  const { parts, displays, artifacts } = await linkImages(shown(small, large), {
+  const { parts, displays, artifacts } = await linkPictures(shown(small, large), {
     save: (name) => Promise.resolve(artifact(name)),
   })
   const texts = parts.map(({ text }) => text)
@@ -30,7 +30,7 @@ it('an image that is too large is named beside one that became an artifact', asy
 
 it('an image that cannot be saved is not lost without a word', async () => {
   const save = () => Promise.reject(new Error('the disk is full'))
-  const { parts, artifacts } = await linkImages(shown({ 'image/png': 'iVBORw==' }), { save })
+  const { parts, artifacts } = await linkPictures(shown({ 'image/png': 'iVBORw==' }), { save })
   expect(parts.map(({ text }) => text).filter(Boolean)).toEqual([
     'This client cannot show the image to you, and it was not saved: the disk is full',
   ])

@@ -8,7 +8,7 @@ import type { Artifact, ArtifactStore } from './artifact-store.ts'
 import { messageOf } from '@sandbridge/core/errors.ts'
 
 /** The same result with artifacts in place of its media. Never rejects: a note says what could not be saved. */
-export async function linkImages(result: ShownResult, store: Pick<ArtifactStore, 'save'>): Promise<ShownResult> {
+export async function linkPictures(result: ShownResult, store: Pick<ArtifactStore, 'save'>): Promise<ShownResult> {
   const { displays, value } = result
   const { blocks, notes } = mediaOf(displays, value)
   if (blocks.length === 0) return result

@@ -3,7 +3,7 @@
 import unittest
 from struct import pack
 
-from sandbridge_kernel.show.image_size import image_size
+from sandbridge_kernel.show.picture_size import picture_size
 
 PNG = b"\x89PNG\r\n\x1a\n" + pack(">I", 13) + b"IHDR" + pack(">II", 20_000, 30_000) + b"\x01\0\0\0\0"
 GIF = b"GIF89a" + pack("<HH", 640, 480) + b"\x80\0\0"
@@ -29,21 +29,21 @@ JPEG = jpeg(segment(0xE0, b"JFIF\0" + bytes(9)), THUMBNAIL, segment(0xC4, bytes(
 class ImageSize(unittest.TestCase):
     def test_every_format(self):
         for data, size in ((PNG, (20_000, 30_000)), (GIF, (640, 480)), (VP8, (1600, 1200)), (VP8L, (1600, 1200)), (VP8X, (10_000, 5)), (JPEG, (640, 480))):
-            self.assertEqual(image_size(data), size)
-            self.assertEqual(image_size(data + b"rest"), size)
+            self.assertEqual(picture_size(data), size)
+            self.assertEqual(picture_size(data + b"rest"), size)
 
     def test_nothing_is_made_up_of_what_is_cut_off(self):
         for data in (PNG, GIF, VP8, VP8L, VP8X, JPEG):
-            whole = image_size(data)
+            whole = picture_size(data)
             for end in range(len(data)):
-                self.assertIn(image_size(data[:end]), (None, whole))
-            self.assertIsNone(image_size(data[:8]))
+                self.assertIn(picture_size(data[:end]), (None, whole))
+            self.assertIsNone(picture_size(data[:8]))
 
     def test_what_is_no_image(self):
         for data in (b"", b"\xff", b"\xff\xd8\xff", b"BM" + bytes(60), b"RIFF\0\0\0\0WAVEfmt ", b"\x89PNG\r\n\x1a\n" + bytes(30), jpeg(segment(0xDA, b"") + FRAME)):
-            self.assertIsNone(image_size(data))
-        self.assertIsNone(image_size(b"\xff\xd8\xff" + b"\xff" * 1000))
-        self.assertIsNone(image_size(b"\xff\xd8\xff\xe0\0\0" * 1000))
+            self.assertIsNone(picture_size(data))
+        self.assertIsNone(picture_size(b"\xff\xd8\xff" + b"\xff" * 1000))
+        self.assertIsNone(picture_size(b"\xff\xd8\xff\xe0\0\0" * 1000))
 
 
 if __name__ == "__main__":

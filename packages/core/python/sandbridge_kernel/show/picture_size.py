@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
 
-def image_size(data: bytes) -> tuple[int, int] | None:
+def picture_size(data: bytes) -> tuple[int, int] | None:
     """Returns (width, height) in pixels from the header; None if the bytes do not contain it."""
     try:
         if data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR":
