@@ -1,7 +1,7 @@
 // What one user's use of tools has taught: for each tool the arguments of a call that worked after an error, and the
 // wordings of searches that led to a call; for each server the days on which it was called. One small document of the
 // user, which any number of bridges change at once. Holds no value of an argument or a result.
-import { type Change, LiveRecord, type Store } from '@sandbridge/core/util/stores'
+import { type Change, LiveDocument, type Store } from '@sandbridge/core/util/stores'
 import type { Log } from '@sandbridge/core/util'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { isShape, type Shape } from '@sandbridge/core/calls/catalog'
@@ -36,31 +36,31 @@ const LEAST_ALIKE = 0.6
 const MAX_FOUND = 3
 
 export class LearnedCalls {
-  readonly #record: LiveRecord<Known>
+  readonly #document: LiveDocument<Known>
   readonly #now: () => number
   #latest = { number: NaN, text: '' }
 
   constructor(store: Store, log: Log, now: () => number = Date.now) {
     const document = store.document('learned-calls.json')
     const complaint = 'What was learned from calls cannot be stored'
-    this.#record = new LiveRecord({ document, empty, parse, serialize, damaged: 'empty', log, complaint })
+    this.#document = new LiveDocument({ document, empty, parse, serialize, damaged: 'empty', log, complaint })
     this.#now = now
   }
 
   ready(): Promise<void> {
-    return this.#record.ready()
+    return this.#document.ready()
   }
 
   /** The arguments of the last call that worked after an error, and the tool's definition at that time. */
   worked(server: string, name: string): { shape: Shape; print: string } | undefined {
-    const entry = this.#record.value.tools.get(idOf({ server, name }))
+    const entry = this.#document.value.tools.get(idOf({ server, name }))
     return entry?.worked && { shape: entry.worked, print: entry.print }
   }
 
   ledTo(...wordings: readonly string[]): LearnedTool[] {
     const asked = wordings.map((wording) => wordingOf(wording))
     const found: LearnedTool[] = []
-    for (const { server, name, print, wordings: known } of this.#record.value.tools.values()) {
+    for (const { server, name, print, wordings: known } of this.#document.value.tools.values()) {
       const likeness = Math.max(0, ...known.flatMap((one) => asked.map((other) => alikeness(other, one))))
       if (likeness >= LEAST_ALIKE) found.push({ server, name, print, likeness })
     }
@@ -69,7 +69,7 @@ export class LearnedCalls {
 
   daysOfUse(server: string): number {
     const since = this.#day(-MAX_DAYS)
-    return this.#record.value.days.get(server)?.filter((day) => day > since).length ?? 0
+    return this.#document.value.days.get(server)?.filter((day) => day > since).length ?? 0
   }
 
   learnUse(server: string): void {
@@ -115,7 +115,7 @@ export class LearnedCalls {
   }
 
   flush(): Promise<void> {
-    return this.#record.flush()
+    return this.#document.flush()
   }
 
   #changeTool(tool: ToolIdentity, change: (entry: Entry) => boolean): void {
@@ -133,7 +133,7 @@ export class LearnedCalls {
   }
 
   #change(change: Change<Known>): void {
-    this.#record.change((known) => {
+    this.#document.change((known) => {
       const hasChanged = change(known)
       if (hasChanged) this.#trim(known)
       return hasChanged

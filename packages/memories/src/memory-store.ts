@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { JsonRecord, type Store } from '@sandbridge/core/util/stores'
+import { JsonDocument, type Store } from '@sandbridge/core/util/stores'
 import { withoutUndefined } from '@sandbridge/core/util/json/json.ts'
 
 export interface MemoryLimits {
@@ -43,16 +43,16 @@ export interface MemoryInfo extends Omit<Memory, 'value' | 'revision'> {
 const NO_REVISION = ''
 
 export class MemoryStore {
-  readonly #record: JsonRecord<Memory[]>
+  readonly #document: JsonDocument<Memory[]>
   readonly #limits: MemoryLimits
 
   constructor(store: Store, limits: MemoryLimits = MEMORY_LIMITS) {
     const document = store.document('memories.json')
-    this.#record = new JsonRecord({
+    this.#document = new JsonDocument({
       document,
       empty: () => [],
       parse: (json) => memories.safeParse(json).data,
-      damaged: { code: 'STATE_UNWRITABLE', record: 'The memories', hint: `Repair or delete ${document.place}.` },
+      damaged: { code: 'STATE_UNWRITABLE', name: 'The memories', hint: `Repair or delete ${document.place}.` },
     })
     this.#limits = limits
   }
@@ -74,7 +74,7 @@ export class MemoryStore {
     const now = new Date().toISOString()
     const revision = randomUUID()
     let saved: Memory | undefined
-    await this.#record.update((kept) => {
+    await this.#document.update((kept) => {
       const index = kept.findIndex((memory) => memory.key === key)
       const before = kept[index]
       saved = undefined
@@ -97,19 +97,19 @@ export class MemoryStore {
 
   /** Returns the value as JSON, undefined for an unknown key, and the revision that `save` compares. */
   async load(key: string): Promise<{ value: string | undefined; revision: string }> {
-    const found = (await this.#record.read()).find((memory) => memory.key === key)
+    const found = (await this.#document.read()).find((memory) => memory.key === key)
     return { value: found?.value, revision: found?.revision ?? NO_REVISION }
   }
 
   /** Returns all memories without their values, the most recently saved last. */
   async list(): Promise<MemoryInfo[]> {
-    return (await this.#record.read()).map(infoOf)
+    return (await this.#document.read()).map(infoOf)
   }
 
   /** @returns whether it existed @throws BridgeError STATE_UNWRITABLE */
   async remove(key: string): Promise<boolean> {
     let isRemoved = false
-    await this.#record.update((kept) => {
+    await this.#document.update((kept) => {
       const index = kept.findIndex((memory) => memory.key === key)
       isRemoved = index !== -1
       if (isRemoved) kept.splice(index, 1)

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Permissions } from '@sandbridge/core/calls'
 import type { Rule } from '@sandbridge/core/config/rules'
-import { JsonRecord } from '@sandbridge/core/util/stores'
+import { JsonDocument } from '@sandbridge/core/util/stores'
 import { KeptQuestions } from './kept-questions.ts'
 import { type Counts, type Hours, type LimitReached, takeCall } from './limits.ts'
 
@@ -19,14 +19,14 @@ export class SetState {
   /** Questions that the client cannot ask. */
   readonly kept: KeptQuestions
   openQuestions = 0
-  readonly #hours: JsonRecord<Hours>
+  readonly #hours: JsonDocument<Hours>
   /** Those of this bridge, by the monotonic clock. */
   readonly #ofBridge: Hours = new Map()
   readonly #sessions = new WeakMap<object, SessionState>()
 
   constructor({ settings: { stateDir, askTimeoutMs }, hours }: Permissions['options']) {
     this.kept = new KeptQuestions(stateDir, askTimeoutMs)
-    this.#hours = new JsonRecord<Hours>({
+    this.#hours = new JsonDocument<Hours>({
       document: hours,
       empty: () => new Map(),
       parse: (json) => hourlyCalls.safeParse(json).data,

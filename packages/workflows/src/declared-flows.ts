@@ -6,7 +6,7 @@ import type { OpenTenant } from '@sandbridge/core/bridge'
 import { flow as part } from '@sandbridge/core/parts'
 import type { DeclaredFlow } from '@sandbridge/core/config/rules'
 import { flowKeyOf, flowsOf } from '@sandbridge/permissions/rules/declared-flows.ts'
-import { JsonRecord, type KeptOrigins, type Store } from '@sandbridge/core/util/stores'
+import { JsonDocument, type KeptOrigins, type Store } from '@sandbridge/core/util/stores'
 import { reachedTools, type SavedToolContent, writtenText } from '@sandbridge/memories/saved/saved-tool.ts'
 import type { SavedToolStore } from '@sandbridge/memories/saved/saved-tool-store.ts'
 import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
@@ -21,7 +21,7 @@ const kept = z.object({
 type Kept = z.infer<typeof kept>
 
 export class DeclaredFlows {
-  readonly #record: JsonRecord<Kept>
+  readonly #document: JsonDocument<Kept>
   /** Of the texts of the workflow and of the saved tools that it uses. */
   readonly sha256: string
 
@@ -35,13 +35,13 @@ export class DeclaredFlows {
 
   private constructor(store: Store, workflow: SavedToolContent, sha256: string) {
     this.sha256 = sha256
-    this.#record = new JsonRecord<Kept>({
+    this.#document = new JsonDocument<Kept>({
       document: store.document(`workflows/${workflow.name}/flows.json`),
       empty: () => ({ sha256: '', flows: [] }),
       parse: (json) => kept.safeParse(json).data,
       damaged: {
         code: 'STATE_DAMAGED',
-        record: 'The file of the flows that the workflow declares',
+        name: 'The file of the flows that the workflow declares',
         hint: 'Repair it, or delete it and run the workflow in a terminal.',
       },
     })
@@ -53,14 +53,14 @@ export class DeclaredFlows {
    * @throws BridgeError STATE_DAMAGED
    */
   async read(): Promise<{ flows: DeclaredFlow[] | undefined; hasChanged: boolean }> {
-    const { sha256, flows } = await this.#record.read()
+    const { sha256, flows } = await this.#document.read()
     if (sha256 === this.sha256) return { flows, hasChanged: false }
     return { flows: undefined, hasChanged: sha256 !== '' }
   }
 
   /** Declares the flows of a run, too. */
   async add(flows: readonly DeclaredFlow[]): Promise<DeclaredFlow[]> {
-    const { flows: all } = await this.#record.update((known) => {
+    const { flows: all } = await this.#document.update((known) => {
       const before = known.sha256 === this.sha256 ? known.flows : []
       known.flows = [...new Map([...before, ...flows].map((flow) => [flowKeyOf(flow), flow])).values()]
       known.sha256 = this.sha256

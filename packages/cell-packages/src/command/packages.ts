@@ -18,7 +18,7 @@ import { ProgressBar } from '@sandbridge/shared/terminal/progress-bar.ts'
 import { visible } from '@sandbridge/core/serve/cli/terminal'
 import type { Cell } from '@sandbridge/core/serve/cli/terminal'
 import { type ImportedPackage, tryImports } from './try-imports.ts'
-import { JsonRecord } from '@sandbridge/core/util/stores'
+import { JsonDocument } from '@sandbridge/core/util/stores'
 
 interface Options {
   json?: boolean
@@ -158,11 +158,11 @@ const nameOf = (word: string): string =>
     .toLowerCase()
 
 /** Requirements and paths of wheels. Reading a damaged list throws BridgeError CONFIG_INVALID. */
-function keptList(stateDir: string): JsonRecord<string[]> {
-  return new JsonRecord({
+function keptList(stateDir: string): JsonDocument<string[]> {
+  return new JsonDocument({
     document: keptPackagesFile(stateDir),
     empty: () => [],
     parse: (json) => (isPackageList(json) ? json : undefined),
-    damaged: { record: 'The list of packages', hint: 'Correct the file, or delete it and add the packages again.' },
+    damaged: { name: 'The list of packages', hint: 'Correct the file, or delete it and add the packages again.' },
   })
 }

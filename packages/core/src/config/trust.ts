@@ -5,14 +5,14 @@ import path from 'node:path'
 import type { CoveredFiles } from './entries/server-definition.ts'
 import { comparable } from '../util/files/absolute-path.ts'
 import { isRecord } from '../util/json/json.ts'
-import { JsonRecord } from '../util/stores/json-record.ts'
+import { JsonDocument } from '../util/stores/json-document.ts'
 
 /** Hashes by absolute path. */
 type Trusted = Map<string, string>
 
-/** @throws BridgeError CONFIG_INVALID from both when the record is damaged or read-only; it is left unchanged. */
+/** @throws BridgeError CONFIG_INVALID from both when the document is damaged or read-only; it is left unchanged. */
 export function createTrustStore(stateDir: string) {
-  const record = new JsonRecord<Trusted>({
+  const document = new JsonDocument<Trusted>({
     document: trustRecord(stateDir),
     empty: () => new Map(),
     parse: parseTrusted,
@@ -21,7 +21,7 @@ export function createTrustStore(stateDir: string) {
       files: Object.fromEntries([...trusted].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     }),
     damaged: {
-      record: 'The list of trusted files',
+      name: 'The list of trusted files',
       hint: 'Make it writable, or delete it and trust the files again.',
     },
   })
@@ -29,13 +29,13 @@ export function createTrustStore(stateDir: string) {
   let known: Promise<Trusted> | undefined
   const change = async (edit: (trusted: Trusted) => void): Promise<void> => {
     known = undefined
-    await record.update(edit)
+    await document.update(edit)
   }
 
   return {
-    /** Whether the user has trusted exactly this text at this path. False when the record cannot be read. */
+    /** Whether the user has trusted exactly this text at this path. False when the document cannot be read. */
     isTrusted: async (file: string, text: string): Promise<boolean> => {
-      known ??= record.read()
+      known ??= document.read()
       const trusted = await known.catch((): Trusted => new Map())
       return trusted.get(keyOf(trusted, file)) === textHash(text)
     },
@@ -49,7 +49,7 @@ export function createTrustStore(stateDir: string) {
       })
       return had
     },
-    list: async () => [...(await record.read()).keys()],
+    list: async () => [...(await document.read()).keys()],
   }
 }
 

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { isStoredName, JsonRecord, type Store } from '@sandbridge/core/util/stores'
+import { isStoredName, JsonDocument, type Store } from '@sandbridge/core/util/stores'
 import { didYouMeanText } from '@sandbridge/core/util/text'
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
@@ -26,19 +26,19 @@ export function hasExpired({ expires }: Pick<NamedToken, 'expires'>, now = Date.
 }
 
 export class NamedTokens {
-  readonly #record: JsonRecord<Record<string, NamedToken>>
+  readonly #document: JsonDocument<Record<string, NamedToken>>
 
   constructor(store: Store) {
-    this.#record = new JsonRecord({
+    this.#document = new JsonDocument({
       document: store.document('http-tokens.json'),
       empty: () => ({}),
       parse: (json) => namedTokens.safeParse(json).data,
-      damaged: { record: 'The list of tokens', hint: 'Delete it and create the tokens again.' },
+      damaged: { name: 'The list of tokens', hint: 'Delete it and create the tokens again.' },
     })
   }
 
   list(): Promise<Record<string, NamedToken>> {
-    return this.#record.read()
+    return this.#document.read()
   }
 
   async create(name: string, expires?: Date): Promise<string> {
@@ -50,7 +50,7 @@ export class NamedTokens {
     }
     // Secret scanners recognise the prefix.
     const token = `sandbridge_${randomBytes(32).toString('base64url')}`
-    await this.#record.update((all) => {
+    await this.#document.update((all) => {
       const old = Object.hasOwn(all, name) ? all[name] : undefined
       if (old && !hasExpired(old)) {
         throw new BridgeError('CONFIG_INVALID', `There is a token '${name}'`, {
@@ -67,7 +67,7 @@ export class NamedTokens {
   }
 
   async revoke(name: string): Promise<void> {
-    await this.#record.update((all) => {
+    await this.#document.update((all) => {
       if (Object.hasOwn(all, name)) return void delete all[name]
       const names = Object.keys(all)
       throw new BridgeError('CONFIG_INVALID', `There is no token '${name.slice(0, 80)}'`, {

@@ -5,7 +5,7 @@ import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Log } from '@sandbridge/core/util'
 import { reachedTools, type SavedTool, type SavedToolContent } from './saved-tool.ts'
 import type { BrokenTool, SavedToolStore } from './saved-tool-store.ts'
-import { JsonRecord } from '@sandbridge/core/util/stores'
+import { JsonDocument } from '@sandbridge/core/util/stores'
 
 /** Most hashes kept: enough for a few environments. */
 const MAX_KEPT = 5_000
@@ -22,7 +22,7 @@ export interface LoadableToolsOptions {
 
 export class LoadableTools {
   readonly #options: LoadableToolsOptions
-  readonly #record: JsonRecord<string[]>
+  readonly #document: JsonDocument<string[]>
   /** Problem by hash; undefined for a tool that loads. */
   readonly #known = new Map<string, string | undefined>()
   #loaded: Promise<void> | undefined
@@ -30,7 +30,7 @@ export class LoadableTools {
 
   constructor(options: LoadableToolsOptions) {
     this.#options = options
-    this.#record = new JsonRecord({
+    this.#document = new JsonDocument({
       document: options.file,
       empty: () => [],
       parse: (json) => (Array.isArray(json) ? json.filter((key) => typeof key === 'string') : undefined),
@@ -83,11 +83,11 @@ export class LoadableTools {
     for (const [key, problem] of verdicts) this.#known.set(key, problem)
     const loadable = [...this.#known].flatMap(([key, problem]) => (problem === undefined ? [key] : []))
     // If the file cannot be written, the next bridge must check again.
-    await this.#record.update((keys) => void keys.splice(0, Infinity, ...loadable.slice(-MAX_KEPT))).catch(() => {})
+    await this.#document.update((keys) => void keys.splice(0, Infinity, ...loadable.slice(-MAX_KEPT))).catch(() => {})
   }
 
   async #read(): Promise<void> {
-    for (const key of await this.#record.read()) this.#known.set(key, undefined)
+    for (const key of await this.#document.read()) this.#known.set(key, undefined)
   }
 }
 

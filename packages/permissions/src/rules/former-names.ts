@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import path from 'node:path'
 import * as z from 'zod'
 import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries'
-import { JsonRecord } from '@sandbridge/core/util/stores'
+import { JsonDocument } from '@sandbridge/core/util/stores'
 import { withTimeout } from '@sandbridge/core/util/async'
 import { sortedJson } from '@sandbridge/core/util/json'
 
@@ -18,12 +18,12 @@ const MAX_NAMES = 100
 const PATIENCE_MS = 500
 
 export class FormerNames {
-  readonly #record: JsonRecord<Names>
+  readonly #document: JsonDocument<Names>
   /** As last seen, also where it cannot be written. */
   #names: Names = {}
 
   constructor(stateDir: string) {
-    this.#record = new JsonRecord<Names>({
+    this.#document = new JsonDocument<Names>({
       document: path.join(stateDir, '.sandbridge', 'server-names.json'),
       empty: () => ({}),
       parse: (json) => names.safeParse(json).data,
@@ -33,13 +33,13 @@ export class FormerNames {
 
   /** The servers with the names that their entries had before. Never rejects. */
   async added(discovered: DiscoveredServers): Promise<DiscoveredServers> {
-    const known = await this.#record.read().catch((): Names => ({}))
+    const known = await this.#document.read().catch((): Names => ({}))
     const now = withEntries(
       { ...known, ...this.#names },
       discovered.found.map(({ definition }) => definition),
     )
     if (sortedJson(now) !== sortedJson(known)) {
-      const kept = this.#record.update((value) => void Object.assign(value, now)).catch(() => {})
+      const kept = this.#document.update((value) => void Object.assign(value, now)).catch(() => {})
       // Another process may have stopped with the lock.
       await withTimeout(kept, PATIENCE_MS, () => {})
     }

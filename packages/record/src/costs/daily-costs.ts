@@ -1,6 +1,6 @@
 // Tokens that conversations cost per day: one small document shared by all bridges of a user. Holds only numbers.
 import { z } from 'zod'
-import { JsonRecord, type Store } from '@sandbridge/core/util/stores'
+import { JsonDocument, type Store } from '@sandbridge/core/util/stores'
 
 export interface DayCost {
   /** Conversations of clients that ran a cell on that day. */
@@ -25,12 +25,12 @@ const document = z
 const MAX_DAYS = 400
 
 export function readDailyCosts(store: Store): Promise<DailyCosts> {
-  return recordIn(store).read()
+  return documentIn(store).read()
 }
 
 /** @throws BridgeError if they cannot be written */
 export async function addDailyCosts(store: Store, more: DailyCosts): Promise<void> {
-  await recordIn(store).update((days) => {
+  await documentIn(store).update((days) => {
     for (const [day, cost] of more) addCost(days, day, cost)
     const old = [...days.keys()].toSorted((a, b) => a.localeCompare(b)).slice(0, -MAX_DAYS)
     for (const day of old) days.delete(day)
@@ -43,8 +43,8 @@ export function addCost(days: DailyCosts, day: string, more: Partial<DayCost>): 
   days.set(day, known)
 }
 
-function recordIn(store: Store): JsonRecord<DailyCosts> {
-  return new JsonRecord({
+function documentIn(store: Store): JsonDocument<DailyCosts> {
+  return new JsonDocument({
     document: store.document('daily-costs.json'),
     empty: () => new Map(),
     parse: (json) => document.safeParse(json).data,

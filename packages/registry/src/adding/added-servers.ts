@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { jailHome } from '@sandbridge/core/parts'
 import { ADDED_SERVERS_FILE } from '@sandbridge/core/config'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { JsonRecord } from '@sandbridge/core/util/stores'
+import { JsonDocument } from '@sandbridge/core/util/stores'
 import { decodeText } from '@sandbridge/core/util/bytes'
 import { makePrivateFolder, readOrdinary, replaceFile } from '@sandbridge/core/util/files'
 import { didYouMeanText } from '@sandbridge/core/util/text'
@@ -42,7 +42,7 @@ interface KeptTool {
 
 export class AddedServers {
   readonly file: string
-  readonly #record: JsonRecord<z.infer<typeof document>>
+  readonly #document: JsonDocument<z.infer<typeof document>>
   readonly #stateDir: string
   readonly #secrets: string
 
@@ -50,16 +50,16 @@ export class AddedServers {
     this.file = path.join(stateDir, ADDED_SERVERS_FILE)
     this.#stateDir = stateDir
     this.#secrets = path.join(stateDir, '.sandbridge', 'secrets')
-    this.#record = new JsonRecord({
+    this.#document = new JsonDocument({
       document: this.file,
       empty: () => ({ mcpServers: {}, added: {} }),
       parse: (json) => document.safeParse(json).data,
-      damaged: { record: 'The list of added servers', hint: 'Correct the file, or move it away.' },
+      damaged: { name: 'The list of added servers', hint: 'Correct the file, or move it away.' },
     })
   }
 
   async list(): Promise<Record<string, AddedServer>> {
-    return (await this.#record.read()).added
+    return (await this.#document.read()).added
   }
 
   /** @throws BridgeError SERVER_REFUSED when it was not added */
@@ -96,7 +96,7 @@ export class AddedServers {
       answers: Object.fromEntries([...texts].filter(([id]) => used.has(id))),
       tools: toolHashes(given.tools),
     }
-    await this.#record.update((all) => {
+    await this.#document.update((all) => {
       all.mcpServers[name] = {
         ...withAnswers(entry, texts),
         ...(open.length > 0 && { inputs: open.map(asPrompt) }),
@@ -127,7 +127,7 @@ export class AddedServers {
   /** @throws BridgeError SERVER_REFUSED when it was not added */
   async remove(name: string): Promise<void> {
     await this.get(name)
-    await this.#record.update((all) => {
+    await this.#document.update((all) => {
       delete all.mcpServers[name]
       delete all.added[name]
     })

@@ -7,7 +7,7 @@ import { OFFICIAL_REGISTRY } from '../settings.ts'
 import { BridgeError } from '@sandbridge/core/errors.ts'
 import type { Log } from '@sandbridge/core/util'
 import { untilAborted, withTimeout } from '@sandbridge/core/util/async'
-import { JsonRecord } from '@sandbridge/core/util/stores'
+import { JsonDocument } from '@sandbridge/core/util/stores'
 import { didYouMeanText } from '@sandbridge/core/util/text'
 import { rank } from './rank.ts'
 import { readPages, RegistryFailure } from './read-pages.ts'
@@ -61,7 +61,7 @@ export class Registries {
   readonly #options: RegistriesOptions
   readonly #folder: string
   readonly #copies: Map<string, RegistryCopy>
-  readonly #failures: JsonRecord<z.infer<typeof failures>>
+  readonly #failures: JsonDocument<z.infer<typeof failures>>
   readonly #now: () => number
   /** Reads in progress, by registry. */
   readonly #reading = new Map<string, Promise<void>>()
@@ -71,7 +71,7 @@ export class Registries {
     this.#folder = path.join(options.stateDir, '.sandbridge', 'registry')
     this.#copies = new Map(options.addresses.map((address) => [address, new RegistryCopy(this.#folder, address)]))
     this.#now = options.now ?? Date.now
-    this.#failures = new JsonRecord({
+    this.#failures = new JsonDocument({
       document: path.join(this.#folder, 'failures.json'),
       empty: () => ({}),
       parse: (json) => failures.safeParse(json).data,

@@ -2,7 +2,7 @@
 // change happens under a lock on the current content. What cannot be read counts as no sign-in, and is set aside.
 import { hash } from 'node:crypto'
 import { HeldSecrets } from '@sandbridge/core/config/secrets'
-import { JsonRecord, type Store } from '@sandbridge/core/util/stores'
+import { JsonDocument, type Store } from '@sandbridge/core/util/stores'
 import type { ServerGrants, SignInEntry, TokenStore, Vault } from '@sandbridge/core/upstream/auth'
 import type { Log } from '@sandbridge/core/util'
 import { isRecord, parseJson } from '@sandbridge/core/util/json/json.ts'
@@ -32,19 +32,19 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log, secrets
     warned.add(about)
     log?.warning(message, { file: document.place })
   }
-  const record = new JsonRecord<Contents>({
+  const file = new JsonDocument<Contents>({
     document,
     empty: () => ({}),
     parse: (json) => (isRecord(json) ? (json as Contents) : undefined),
     damaged: {
-      record: 'The file of login tokens',
+      name: 'The file of login tokens',
       hint: 'Make it readable, then retry.',
       onDamaged: () => warn(TOKENS, 'The file of sign-ins is damaged: sign in again. The next login sets it aside'),
       setAside: (text) => store.document(asideName(new Date())).update(() => Promise.resolve(text)),
     },
   })
   const read = (): Promise<Contents> =>
-    record.read().catch(() => {
+    file.read().catch(() => {
       warn(TOKENS, 'The file of sign-ins cannot be read: servers that need one ask for another')
       return {}
     })
@@ -64,7 +64,7 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log, secrets
   }
   const update = async (entry: SignInEntry, change: (grants: ServerGrants) => void): Promise<void> => {
     const key = keyOf(entry)
-    await record.update(async (contents) => {
+    await file.update(async (contents) => {
       const grants = (await open(contents, key)) ?? noGrants()
       grants.entry = { name: entry.name, url: entry.url }
       change(grants)
@@ -90,7 +90,7 @@ export function createTokenStore(store: Store, vault?: Vault, log?: Log, secrets
       return opened.flatMap(({ key, grants }) => (grants ? [{ key, grants }] : []))
     },
     async forget(keys) {
-      await record.update((contents) => keys.forEach((key) => delete contents[key]))
+      await file.update((contents) => keys.forEach((key) => delete contents[key]))
     },
     async problem() {
       await read()

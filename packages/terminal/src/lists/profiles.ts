@@ -2,7 +2,7 @@
 import path from 'node:path'
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { JsonRecord } from '@sandbridge/core/util/stores'
+import { JsonDocument } from '@sandbridge/core/util/stores'
 import { didYouMeanText } from '@sandbridge/core/util/text'
 import type { DiscoveredServers, ServerDefinition } from '@sandbridge/core/config/entries'
 
@@ -20,20 +20,20 @@ export type Profile = z.infer<typeof profile>
 
 export class Profiles {
   readonly file: string
-  readonly #record: JsonRecord<Record<string, Profile>>
+  readonly #document: JsonDocument<Record<string, Profile>>
 
   constructor(stateDir: string) {
     this.file = path.join(stateDir, '.sandbridge', 'profiles.json')
-    this.#record = new JsonRecord({
+    this.#document = new JsonDocument({
       document: this.file,
       empty: () => ({}),
       parse: (json) => profiles.safeParse(json).data,
-      damaged: { record: 'The list of profiles', hint: 'Correct the file, or delete it and make the profiles again.' },
+      damaged: { name: 'The list of profiles', hint: 'Correct the file, or delete it and make the profiles again.' },
     })
   }
 
   list(): Promise<Record<string, Profile>> {
-    return this.#record.read()
+    return this.#document.read()
   }
 
   /** @param namedBy a sentence on what named it, if not the command @throws BridgeError CONFIG_INVALID */
@@ -52,13 +52,13 @@ export class Profiles {
   }
 
   async set(name: string, made: Profile): Promise<void> {
-    await this.#record.update((all) => void (all[name] = made))
+    await this.#document.update((all) => void (all[name] = made))
   }
 
   /** @throws BridgeError CONFIG_INVALID when no profile has this name */
   async remove(name: string): Promise<void> {
     await this.get(name)
-    await this.#record.update((all) => void delete all[name])
+    await this.#document.update((all) => void delete all[name])
   }
 }
 

@@ -1,7 +1,7 @@
 // The recorded responses of a workflow's run, its fixture: it can run against them without calling tools.
 import * as z from 'zod'
 import { BridgeError } from '@sandbridge/core/errors.ts'
-import { type Document, JsonRecord, type Store } from '@sandbridge/core/util/stores'
+import { type Document, JsonDocument, type Store } from '@sandbridge/core/util/stores'
 import { sortedJson } from '@sandbridge/core/util/json'
 import type { CallOptions, ToolResult, Upstreams } from '@sandbridge/core/upstream'
 
@@ -19,17 +19,17 @@ export type Fixture = z.infer<typeof recorded>
 
 export class FixtureFile {
   readonly #document: Document
-  readonly #record: JsonRecord<Fixture | undefined>
+  readonly #replies: JsonDocument<Fixture | undefined>
 
   constructor(store: Store, workflow: string) {
     this.#document = store.document(`workflows/${workflow}/replies.json`)
-    this.#record = new JsonRecord<Fixture | undefined>({
+    this.#replies = new JsonDocument<Fixture | undefined>({
       document: this.#document,
       empty: () => undefined,
       parse: (json) => recorded.safeParse(json).data,
       damaged: {
         code: 'STATE_DAMAGED',
-        record: 'The recorded responses',
+        name: 'The recorded responses',
         hint: 'Run the workflow with --record to record them again.',
       },
     })
@@ -37,7 +37,7 @@ export class FixtureFile {
 
   /** @returns undefined if none are recorded @throws BridgeError STATE_DAMAGED */
   read(): Promise<Fixture | undefined> {
-    return this.#record.read()
+    return this.#replies.read()
   }
 
   /** @throws BridgeError STATE_REFUSED when it is too large */

@@ -1,7 +1,7 @@
 // Schedules in one document that bridges share. One claims a run in it first, and is the only one to make it.
 import * as z from 'zod'
 import { stillRuns, thisProcess } from '@sandbridge/core/util/process'
-import { JsonRecord, type Store } from '@sandbridge/core/util/stores'
+import { JsonDocument, type Store } from '@sandbridge/core/util/stores'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import { MAX_TIMES, timesBetween } from './cron-times.ts'
 
@@ -90,33 +90,33 @@ export interface Added {
 }
 
 export class ScheduleStore {
-  readonly #record: JsonRecord<Stored>
+  readonly #document: JsonDocument<Stored>
   /** Runs that were claimed here and have not ended, with their start on a clock that stands still with the machine. */
   readonly #own = new Map<string, number>()
 
   constructor(store: Store) {
-    this.#record = new JsonRecord<Stored>({
+    this.#document = new JsonDocument<Stored>({
       document: store.document('schedules.json'),
       empty: () => readEach({}),
       parse: (json) => (isRecord(json) ? readEach(json) : undefined),
       serialize: ({ schedules, unreadable }) => ({ ...unreadable, ...schedules }),
-      damaged: { record: 'The file of schedules', hint: 'Repair or delete it, and schedule the workflows again.' },
+      damaged: { name: 'The file of schedules', hint: 'Repair or delete it, and schedule the workflows again.' },
     })
   }
 
   async list(): Promise<Schedules> {
-    return (await this.#record.read()).schedules
+    return (await this.#document.read()).schedules
   }
 
   /** The names of entries that cannot be read. */
   async unreadable(): Promise<string[]> {
-    return Object.keys((await this.#record.read()).unreadable)
+    return Object.keys((await this.#document.read()).unreadable)
   }
 
   /** Adds a schedule, or replaces those of the same workflow, time and parameters: each would run beside the others. */
   async add(added: Omit<Schedule, 'considered' | 'runs' | 'handled'>, now: Date): Promise<Added> {
     let result: Added = { id: added.workflow, replaced: [], others: [] }
-    await this.#record.update(({ schedules: all, unreadable }) => {
+    await this.#document.update(({ schedules: all, unreadable }) => {
       const ids = Object.keys(all).filter((id) => all[id]!.workflow === added.workflow)
       const replaced = ids.filter((id) => runsTheSame(all[id]!, added))
       const [first, ...doubles] = replaced
@@ -136,7 +136,7 @@ export class ScheduleStore {
   /** @returns whether it existed */
   async remove(id: string): Promise<boolean> {
     let isThere = false
-    await this.#record.update((stored) => {
+    await this.#document.update((stored) => {
       isThere = Object.values(stored).some((all) => Object.hasOwn(all, id))
       for (const all of Object.values(stored)) delete all[id]
     })
@@ -154,14 +154,14 @@ export class ScheduleStore {
       }
     }
     const takeAll = (all: Schedules): Due[] => Object.entries(all).flatMap(([id, one]) => takeOne(id, one))
-    const { schedules: listed, unreadable } = await this.#record.read()
+    const { schedules: listed, unreadable } = await this.#document.read()
     for (const id of Object.keys(unreadable))
       report(id, 'Its entry in schedules.json cannot be read: remove it, or repair it')
     const before = JSON.stringify(listed)
     takeAll(listed)
     if (JSON.stringify(listed) === before) return []
     let due: Due[] = []
-    await this.#record.update(({ schedules }) => void (due = takeAll(schedules)))
+    await this.#document.update(({ schedules }) => void (due = takeAll(schedules)))
     for (const { id, run: claimed } of due)
       if (claimed.outcome === undefined) this.#own.set(keyOf(id, claimed.due), performance.now())
     return due
@@ -175,7 +175,7 @@ export class ScheduleStore {
     now: Date,
   ): Promise<void> {
     this.#own.delete(keyOf(id, due))
-    await this.#record.update(({ schedules }) => {
+    await this.#document.update(({ schedules }) => {
       const found = schedules[id]?.runs.find((one) => one.due === due)
       // Not with the message of a run that another bridge took for ended.
       if (found) Object.assign(found, { message: undefined, ...ended, endedAt: now.toISOString() })

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { mkdir, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { JsonRecord } from '@sandbridge/core/util/stores'
+import { JsonDocument } from '@sandbridge/core/util/stores'
 import { replaceFile } from '@sandbridge/core/util/files'
 import { isRecord } from '@sandbridge/core/util/json/json.ts'
 import type { ConfigFormat } from '@sandbridge/core/config/formats'
@@ -51,8 +51,8 @@ export async function textOf(file: string): Promise<string | undefined> {
 export const folderOf = (stateDir: string): string => path.join(stateDir, '.sandbridge', 'init')
 export const HINT = 'Correct that and run it again. Backups are in the folder .sandbridge/init of the state folder.'
 
-export function recordOf(stateDir: string): JsonRecord<Done[]> {
-  return new JsonRecord({
+export function recordOf(stateDir: string): JsonDocument<Done[]> {
+  return new JsonDocument({
     document: path.join(folderOf(stateDir), 'record.json'),
     empty: () => [],
     parse: (json) =>
@@ -60,7 +60,7 @@ export function recordOf(stateDir: string): JsonRecord<Done[]> {
         ? json['done']
         : undefined,
     serialize: (done) => ({ version: 1, done }),
-    damaged: { record: 'The list of what init has changed', hint: HINT },
+    damaged: { name: 'The list of what init has changed', hint: HINT },
   })
 }
 

@@ -11,7 +11,7 @@ import { VERSION } from '../../util/package-root.ts'
 import { type ClientFile, otherClientFiles, otherClientsNote, unreadFiles } from '../../config/notes/other-clients.ts'
 import type { DiscoveredServers } from '../../config/entries/server-definition.ts'
 import { look } from '../../config/places-seen.ts'
-import { JsonRecord } from '../../util/stores/json-record.ts'
+import { JsonDocument } from '../../util/stores/json-document.ts'
 import { orUndefined } from '../../util/or-undefined.ts'
 
 /** Rules that are told of in one result, and the characters of each. */
@@ -119,12 +119,12 @@ export class PackageNews {
 /** Says once which server files are unreadable, and which belong to other MCP clients. */
 class FileNews {
   /** The clients that a bridge on this machine has told of: a new conversation is not told again. */
-  readonly #clients: JsonRecord<string[]>
+  readonly #clients: JsonDocument<string[]>
   #told = new Set<string>()
   #last: DiscoveredServers | undefined
 
   constructor(stateDir: string) {
-    this.#clients = new JsonRecord({
+    this.#clients = new JsonDocument({
       document: path.join(stateDir, '.sandbridge', 'told-clients.json'),
       empty: () => [],
       parse: (json) => itemsOf(json).filter((client) => typeof client === 'string'),

@@ -32,7 +32,7 @@ const SAVE_AGAIN_MS = 60 * 60 * 1000
 const RECENT_MS = 60 * 60 * 1000
 const DESCRIPTION_LIMIT = 160
 const PURPOSE_LIMIT = 100
-interface RecordOptions {
+interface ServerOptions {
   book: Toolbook
   /** What the clients can be asked now: servers list other tools for clients that cannot be asked. */
   abilities: () => string
@@ -50,7 +50,7 @@ export class ServerRecord {
   /** Whether this process has read the tools from the server. */
   isFresh = false
   readonly #definition: ServerDefinition
-  readonly #options: RecordOptions
+  readonly #options: ServerOptions
   readonly #book: Toolbook
   #listing: Listing | undefined
   #isOpened = false
@@ -66,7 +66,7 @@ export class ServerRecord {
   /** Tools that the server has listed in this process in another form than they are pinned to. */
   #changed: ReadonlySet<string> = new Set()
 
-  constructor(definition: ServerDefinition, alias: string, options: RecordOptions) {
+  constructor(definition: ServerDefinition, alias: string, options: ServerOptions) {
     this.name = definition.name
     this.alias = alias
     this.#definition = definition

@@ -2,7 +2,7 @@
 // last. Tenants and processes share the document. Its name is the hash of the server's definition, which it does not
 // hold: a changed command, environment or URL has a new book.
 import * as z from 'zod'
-import { LiveRecord } from '../../util/stores/live-record.ts'
+import { LiveDocument } from '../../util/stores/live-document.ts'
 import type { Store } from '../../util/stores/store.ts'
 import type { UpstreamPrompt, UpstreamResource, UpstreamTool } from '../../upstream/upstream.ts'
 import { isRecord } from '../../util/json/json.ts'
@@ -92,7 +92,7 @@ export function toolbookOf(store: Store, key: string, log: Pick<Log, 'warning'>)
   return book
 }
 
-export class Toolbook extends LiveRecord<Page> {
+export class Toolbook extends LiveDocument<Page> {
   constructor(store: Store, key: string, log: Pick<Log, 'warning'>) {
     super({
       document: store.document(`toolbooks/${key.replace(/[^\w-]/g, '').slice(0, 64)}.json`),
@@ -100,7 +100,7 @@ export class Toolbook extends LiveRecord<Page> {
       parse: (json) => document.safeParse(json).data,
       serialize: (value) => ({ format: FORMAT, ...value }),
       indent: 0,
-      damaged: { record: 'What is kept of a server', hint: 'Delete it to take its tools as they are now.' },
+      damaged: { name: 'What is kept of a server', hint: 'Delete it to take its tools as they are now.' },
       log,
       complaint: 'What is known of a server cannot be read or kept',
     })

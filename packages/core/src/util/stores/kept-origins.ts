@@ -1,24 +1,24 @@
 // From which servers what is kept came, by its hash, so that another session that reads it knows.
 import { hash } from 'node:crypto'
 import * as z from 'zod'
-import { JsonRecord } from './json-record.ts'
+import { JsonDocument } from './json-document.ts'
 import type { Store } from './store.ts'
 
 /** Hashes with the names of servers, oldest first. */
-const record = z.array(z.tuple([z.string(), z.array(z.string())]))
+const pairs = z.array(z.tuple([z.string(), z.array(z.string())]))
 /** The oldest ones are dropped: their content then counts as unknown. */
 const MAX_COUNT = 10_000
 
 export type Content = Uint8Array | string
 
 export class KeptOrigins {
-  readonly #record: JsonRecord<z.infer<typeof record>>
+  readonly #document: JsonDocument<z.infer<typeof pairs>>
 
   constructor(store: Store) {
-    this.#record = new JsonRecord({
+    this.#document = new JsonDocument({
       document: store.document('origins.json'),
       empty: () => [],
-      parse: (json) => record.safeParse(json).data,
+      parse: (json) => pairs.safeParse(json).data,
       damaged: 'empty',
     })
   }
@@ -30,14 +30,14 @@ export class KeptOrigins {
 
   /** The same for contents with these SHA-256. */
   async ofHashes(hashes: readonly string[]): Promise<(readonly string[] | undefined)[]> {
-    const known = new Map(await this.#record.read())
+    const known = new Map(await this.#document.read())
     return hashes.map((sha256) => known.get(sha256))
   }
 
   /** Adds servers to those that each content came from. @throws BridgeError if it cannot be written */
   async keep(contents: readonly (readonly [Content, readonly string[]])[]): Promise<void> {
     const added = contents.map(([content, servers]) => [hashOf(content), servers] as const)
-    await this.#record.update((all) => {
+    await this.#document.update((all) => {
       const known = new Map(all)
       for (const [sha256, servers] of added) {
         const before = known.get(sha256) ?? []

@@ -1,4 +1,4 @@
-// A record: one JSON document that several bridges read and change. Validated on read; changes are exclusive.
+// One JSON document that several bridges read and change. Validated on read; changes are exclusive.
 import { BridgeError, type ErrorCode, messageOf } from '../../errors.ts'
 import { fileDocument } from './files/file-document.ts'
 import type { Document } from './store.ts'
@@ -6,7 +6,7 @@ import { parseJson } from '../json/json.ts'
 import { lineCost } from '../json/line-cost.ts'
 import { writeFailure } from '../files/file-failure.ts'
 
-export interface RecordOptions<T> {
+export interface DocumentOptions<T> {
   /** A document of a store, or the path of a file that only this machine uses. */
   document: Document | string
   /** The value of a missing document. */
@@ -19,19 +19,19 @@ export interface RecordOptions<T> {
   indent?: number
   /**
    * How to treat a damaged document. `empty`, for data that can be found out again, treats it as missing. Otherwise an
-   * error names the record and says what to do, and the document stays unchanged; with `setAside`, its text counts as
+   * error names the document and says what to do, and the document stays unchanged; with `setAside`, its text counts as
    * missing, and a change keeps a copy of it.
    */
-  damaged: 'empty' | { record: string; hint: string; code?: ErrorCode; onDamaged?: () => void; setAside?: SetAside }
+  damaged: 'empty' | { name: string; hint: string; code?: ErrorCode; onDamaged?: () => void; setAside?: SetAside }
 }
 
 type SetAside = (text: string) => Promise<void>
 
-export class JsonRecord<T> {
-  readonly #options: RecordOptions<T>
+export class JsonDocument<T> {
+  readonly #options: DocumentOptions<T>
   readonly #document: Document
 
-  constructor(options: RecordOptions<T>) {
+  constructor(options: DocumentOptions<T>) {
     const { document } = options
     this.#options = options
     this.#document = typeof document === 'string' ? fileDocument(document) : document
@@ -56,7 +56,7 @@ export class JsonRecord<T> {
   }
 
   /**
-   * Reads the record, changes it, and writes it. No other process changes it in between.
+   * Reads the document, changes it, and writes it. No other process changes it in between.
    * @param change may be called again with a new value if the database connection was lost
    * @returns the written value
    * @throws BridgeError as `read` does, or if writing fails; the document is then unchanged
@@ -116,12 +116,8 @@ export class JsonRecord<T> {
 
   #refusal(what: string, cause: unknown, toDo?: string): BridgeError {
     const { damaged } = this.#options
-    const {
-      record,
-      hint,
-      code = 'CONFIG_INVALID',
-    } = damaged === 'empty' ? { record: 'A cache file', hint: '' } : damaged
-    return new BridgeError(code, `${record} ${what}. File: ${this.#document.place}`, { hint: toDo ?? hint, cause })
+    const { name, hint, code = 'CONFIG_INVALID' } = damaged === 'empty' ? { name: 'A cache file', hint: '' } : damaged
+    return new BridgeError(code, `${name} ${what}. File: ${this.#document.place}`, { hint: toDo ?? hint, cause })
   }
 }
 

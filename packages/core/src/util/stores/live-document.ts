@@ -1,8 +1,8 @@
-// A record in memory, beside the document that several bridges share. A change counts here at once. Soon it is made in
+// A document in memory, beside the one that several bridges share. A change counts here at once. Soon it is made in
 // the document, too, on top of what others have changed meanwhile, and memory continues with what is there by then.
 import { messageOf } from '../../errors.ts'
 import type { Log } from '../log.ts'
-import { JsonRecord, type RecordOptions } from './json-record.ts'
+import { JsonDocument, type DocumentOptions } from './json-document.ts'
 
 const SAVE_DELAY_MS = 2_000
 /** Changes that wait to be written. A cell may cause any number: the oldest then stay in memory only. */
@@ -11,15 +11,15 @@ const MAX_WAITING = 1_000
 /** Applied to each value that it must be made in. @returns whether anything has changed */
 export type Change<T> = (value: T) => boolean
 
-export interface LiveRecordOptions<T> extends RecordOptions<T> {
+export interface LiveDocumentOptions<T> extends DocumentOptions<T> {
   log: Pick<Log, 'warning'>
   /** What is said when it cannot be read or written, once until it can be again. */
   complaint: string
 }
 
-export class LiveRecord<T> {
-  readonly #options: LiveRecordOptions<T>
-  readonly #record: JsonRecord<T>
+export class LiveDocument<T> {
+  readonly #options: LiveDocumentOptions<T>
+  readonly #document: JsonDocument<T>
   #value: T | undefined
   #waiting: Change<T>[] = []
   #reading: Promise<void> | undefined
@@ -29,16 +29,16 @@ export class LiveRecord<T> {
   /** The last attempt to read or write it failed. */
   isFailing = false
 
-  constructor(options: LiveRecordOptions<T>) {
+  constructor(options: LiveDocumentOptions<T>) {
     this.#options = options
-    this.#record = new JsonRecord(options)
+    this.#document = new JsonDocument(options)
   }
 
   /** What is known now; where reading takes a request, nothing before `ready`. */
   get value(): T {
     if (this.#value !== undefined) return this.#value
     try {
-      this.#value = this.#record.readNow()
+      this.#value = this.#document.readNow()
     } catch (error) {
       this.#fail(error)
     }
@@ -53,7 +53,7 @@ export class LiveRecord<T> {
   /** Reads what others have written since. Never rejects. */
   async reread(): Promise<void> {
     await this.writing
-    await this.#record.read().then(
+    await this.#document.read().then(
       (read) => this.#take(read),
       (error: unknown) => this.#fail(error),
     )
@@ -82,7 +82,7 @@ export class LiveRecord<T> {
     if (changes.length === 0) return
     this.#waiting = []
     try {
-      const written = await this.#record.update((value) => {
+      const written = await this.#document.update((value) => {
         for (const change of changes) change(value)
       })
       this.#take(written)
