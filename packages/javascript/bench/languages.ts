@@ -1,10 +1,9 @@
-// The overhead of cells in other languages than Python, in a session that has already run one.
+// The overhead of JavaScript cells, in a session that has already run one.
 import { closeTestBridge, fixtureServer, openTestBridge } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { runtimeEnv } from '@sandbridge/core/test/support/sandboxes/engines.ts'
 import { median, ms, samples, timed } from '../../../bench/measure.ts'
 import type { BenchRow } from '../../../bench/row.ts'
 
-const BASH_GOAL_MS = 15
 const JAVASCRIPT_GOAL_MS = 3
 /** The first cells of a conversation run code that is not compiled yet. */
 const WARM_UP = 300
@@ -12,15 +11,9 @@ const WARM_UP = 300
 export default async function languageRows(): Promise<BenchRow[]> {
   const bridge = await openTestBridge({
     servers: { github: fixtureServer('documented.mjs', 'github') },
-    env: { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'bash,javascript' },
+    env: { ...runtimeEnv('bubblewrap'), MCP_BRIDGE_LANGUAGES: 'javascript' },
   })
-  const bash = async (code: string): Promise<string> => (await bridge.callTool('run_bash', { code })).text
-  const first = await bash('kept=1; mcp github get_me')
-  let right = first.includes('octo')
-  const cell = await samples(60, () => timed(async () => (right &&= (await bash('echo "$kept"')) === '1')))
-  const call = await samples(20, () =>
-    timed(async () => (right &&= (await bash('mcp github get_me')).includes('octo'))),
-  )
+  let right = true
   const javascript = async (code: string): Promise<string> => (await bridge.callTool('run_javascript', { code })).text
   const begun = await timed(async () => (right &&= (await javascript('const kept = await github.get_me(); 1')) === '1'))
   for (let count = 0; count < WARM_UP; count += 1) await javascript('typeof kept')
@@ -33,13 +26,6 @@ export default async function languageRows(): Promise<BenchRow[]> {
   )
   await closeTestBridge(bridge)
   return [
-    {
-      name: 'live bash cell',
-      value: right ? ms(median(cell)) : `wrong answer: ${first.slice(0, 200)}`,
-      goal: `≤ ${BASH_GOAL_MS} ms`,
-      ok: right && median(cell) <= BASH_GOAL_MS,
-    },
-    { name: 'a bash cell that calls a tool', value: ms(median(call)), goal: '', ok: null },
     {
       name: 'live JavaScript cell',
       value: right ? ms(median(live)) : 'wrong answer',
