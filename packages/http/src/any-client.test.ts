@@ -1,7 +1,8 @@
 // This file verifies that clients, gateways and proxies get an answer that they can use, however they form a request.
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { INITIALIZE, message, modern, useHttpBridge } from '../test/support/raw-http.ts'
+import { INITIALIZE, useHttpBridge } from '../test/support/raw-http.ts'
+import { message, modern } from '@sandbridge/core/test/support/bridges/raw-request.ts'
 
 const { serve } = useHttpBridge()
 

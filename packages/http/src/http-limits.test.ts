@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { HEADERS, INITIALIZE, message, modern, openSocket, TOKEN, useHttpBridge } from '../test/support/raw-http.ts'
-import { savedOf } from '@sandbridge/memories/saved/saved-things.ts'
+import { HEADERS, INITIALIZE, openSocket, TOKEN, useHttpBridge } from '../test/support/raw-http.ts'
+import { message, modern } from '@sandbridge/core/test/support/bridges/raw-request.ts'
 import { NamedTokens } from './access/named-tokens.ts'
 
 const { serve, bridge } = useHttpBridge()
@@ -105,19 +105,6 @@ it('a request that does not arrive completely is given up', async () => {
   const sockets = await Promise.all(beginnings.slice(1).map((beginning) => openSocket(port, beginning)))
   await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.resume().once('close', resolve))))
   await expect.poll(() => status()).toBe(200)
-})
-
-it('the number of open requests is limited, and one whose answer is not read ends', { tags: ['whole'] }, async () => {
-  const { port, status } = await serve({ openRequests: 1, stallMs: 4_000 })
-  await savedOf(bridge().users.of(undefined).state).artifacts.save('large.bin', Buffer.alloc(8 * 1024 * 1024))
-  const { headers, body } = modern('resources/read', { uri: 'sandbridge://artifact/large.bin' })
-  const lines = Object.entries({ ...HEADERS, ...headers, 'content-length': String(body.length) })
-  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')
-  const socket = await openSocket(port, `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${head}\r\n${body}`)
-  // The response has begun, and the client stops reading.
-  await new Promise((resolve) => socket.once('readable', resolve))
-  expect(await status()).toBe(503)
-  while ((await status()) !== 200) await new Promise((resolve) => setTimeout(resolve, 100))
 })
 
 describe('one user cannot take up the places of others', () => {

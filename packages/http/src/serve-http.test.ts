@@ -3,7 +3,8 @@ import { hostname } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
-import { message, type SendOptions, TOKEN, useHttpBridge, modern, openSocket } from '../test/support/raw-http.ts'
+import { type SendOptions, TOKEN, useHttpBridge, openSocket } from '../test/support/raw-http.ts'
+import { message, modern } from '@sandbridge/core/test/support/bridges/raw-request.ts'
 
 const { serve, log } = useHttpBridge()
 

@@ -7,7 +7,6 @@ import { collectGarbage } from '@sandbridge/core/test/support/suite/collect-garb
 import { CatalogTool } from '../../core/src/calls/catalog/model/catalog-tool.ts'
 import { fileStore } from '../../core/src/util/stores/open-stores.ts'
 import type { Vault } from '@sandbridge/core/upstream/auth'
-import { createVault } from '../../sign-in/src/tokens/vault.ts'
 import { SILENT } from '../../core/src/util/log.ts'
 import { type Attempt, DAY_MS, Journal } from './journal.ts'
 import { JournalLog, readLog } from './journal-log.ts'
@@ -26,8 +25,14 @@ function place(vault?: Vault, name = 'log') {
 }
 const file = () => path.join(folder, 'once', readdirSync(path.join(folder, 'once'))[0]!)
 const onDisk = () => readFileSync(file(), 'utf8')
-const keychain = (key: string) =>
-  createVault({ get: () => Promise.resolve(key.repeat(32)), set: () => Promise.resolve() }, SILENT)
+/** What it seals opens with its key at its place only. */
+const keychain = (key: string): Vault => ({
+  seal: (text, place) => Promise.resolve(Buffer.from(JSON.stringify([key, place, text])).toString('base64')),
+  open: (sealed, place) => {
+    const [sealedWith, at, text] = JSON.parse(Buffer.from(sealed, 'base64').toString()) as [string, string, string]
+    return Promise.resolve(sealedWith === key && at === place ? text : undefined)
+  },
+})
 const open = (vault?: Vault) => new Journal(new JournalLog(place(vault), {}))
 const textResult = (text: string) => ({ content: [{ type: 'text', text }] })
 

@@ -10,9 +10,9 @@ import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { unpackMcpb } from '../src/mcpb/mcpb-package.ts'
-import { findJailMaker } from '@sandbridge/jail/jail-maker.ts'
+import { jails } from '@sandbridge/core/parts'
 import { bridgeEnv, CLI, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { FakeRegistry, listed } from './support/fake-registry.ts'
+import { FakeRegistry, listed } from '@sandbridge/core/test/support/servers/fake-registry.ts'
 import { inTerminal } from '@sandbridge/core/test/support/machine/in-terminal.ts'
 import { makeZip, type ZipFile } from './support/make-zip.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
@@ -349,6 +349,7 @@ it('a cell cannot have an MCPB file fetched', async () => {
   expect([fetches, folders()]).toEqual([0, []])
 })
 
+const { findJailMaker } = await jails.for('These tests')
 const jail = await findJailMaker()
 const noJail = typeof jail === 'string' ? jail : undefined
 

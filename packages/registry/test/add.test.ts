@@ -15,11 +15,11 @@ import {
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { FakeRegistry, listed } from './support/fake-registry.ts'
+import { FakeRegistry, listed } from '@sandbridge/core/test/support/servers/fake-registry.ts'
 import { runCommand, runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 import { needsPosix, skip } from '@sandbridge/core/test/support/suite/needs.ts'
-import { findBubblewrapJail } from '@sandbridge/jail/bubblewrap-jail.ts'
+import { jails } from '@sandbridge/core/parts'
 
 const SECRET = 's3cret-of-the-user'
 /** Why a test needs another system than Windows. */
@@ -257,7 +257,7 @@ it('a cell learns that secrets are given in a terminal, and that there is no use
 })
 
 it('a package that is added runs in a jail, when it is tried and later, unless the user says otherwise', async () => {
-  const jail = await findBubblewrapJail()
+  const jail = await jails.for('This test').then(({ findJailMaker }) => findJailMaker())
   if (typeof jail === 'string') skip(jail)
   const { run, home, startedIn, env } = await setUp([listed(weather('1.0.0', open))])
   const { stdout, stderr } = await run(['add', 'weather', '--yes'], { MCP_INPUT_WEATHER_UNITS: 'si' })

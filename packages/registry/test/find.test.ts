@@ -2,7 +2,7 @@
 // fails.
 import { expect, it, onTestFinished } from 'vitest'
 import { bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { FakeRegistry, listed } from './support/fake-registry.ts'
+import { FakeRegistry, listed } from '@sandbridge/core/test/support/servers/fake-registry.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 

@@ -2,7 +2,8 @@
 // with every cell.
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { collectGarbage } from '@sandbridge/core/test/support/suite/collect-garbage.ts'
-import { message, modern, useHttpBridge } from '../../test/support/raw-http.ts'
+import { useHttpBridge } from '../../test/support/raw-http.ts'
+import { message, modern } from '@sandbridge/core/test/support/bridges/raw-request.ts'
 import { BridgeError } from '../../../core/src/errors.ts'
 
 const { serve, bridge } = useHttpBridge()

@@ -2,7 +2,8 @@
 // was interrupted.
 import { request as httpRequest } from 'node:http'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { HEADERS, message, useHttpBridge } from '../../test/support/raw-http.ts'
+import { HEADERS, useHttpBridge } from '../../test/support/raw-http.ts'
+import { message } from '@sandbridge/core/test/support/bridges/raw-request.ts'
 
 const { serve, bridge } = useHttpBridge()
 

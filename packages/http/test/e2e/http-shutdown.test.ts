@@ -7,7 +7,7 @@ import { bridgeEnv } from '@sandbridge/core/test/support/bridges/bridge-process.
 import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
-import { sendTask } from '@sandbridge/tasks/test/support/task-client.ts'
+import { sendTask } from '@sandbridge/core/test/support/bridges/task-client.ts'
 
 const CODE = "print('printed before')\nimport time\ntime.sleep(60)"
 const TOLD = /printed before[^]*The bridge was shut down while this cell ran/

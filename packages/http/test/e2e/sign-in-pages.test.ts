@@ -5,8 +5,8 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { freePort } from '@sandbridge/core/test/support/machine/free-port.ts'
 import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
-import { connectAs, tokenFor } from '../support/http-users.ts'
-import { type Protected, protectedServer } from '@sandbridge/sign-in/test/support/protected-server.ts'
+import { connectAs, tokenFor } from '@sandbridge/core/test/support/bridges/http-users.ts'
+import { type Protected, protectedServer } from '@sandbridge/core/test/support/servers/protected-server.ts'
 
 async function startPublic(): Promise<{ bridge: HttpBridge; remote: Protected }> {
   const remote = await protectedServer()
@@ -81,7 +81,7 @@ it('a user whose client shows links signs in without a token, at a page that say
   const browser = new Browser()
   const seen: string[] = []
   const ann = await bridge.connect('legacy', {
-    token: await tokenFor(bridge, 'ann'),
+    token: tokenFor(bridge, 'ann'),
     capabilities: { elicitation: { url: {} } },
     prepare: (client) =>
       client.setRequestHandler('elicitation/create', async ({ params }) => {

@@ -7,11 +7,11 @@ import { expect, it } from 'vitest'
 import { pathWithBrowser } from '@sandbridge/core/test/support/servers/agreeing-browser.ts'
 import { bridgeEnv, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
-import { connectAs, give, tokenFor } from '../support/http-users.ts'
+import { connectAs, give, tokenFor } from '@sandbridge/core/test/support/bridges/http-users.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
-import { protectedServer } from '@sandbridge/sign-in/test/support/protected-server.ts'
+import { protectedServer } from '@sandbridge/core/test/support/servers/protected-server.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 const sandbridge = ({ home }: HttpBridge, ...args: string[]) => runCommand(args, bridgeEnv(home), { cwd: home })
@@ -101,7 +101,7 @@ it('rules of a user count for a server of their own, and that user alone is aske
   const asked: string[] = []
   const connect = async (name: string) =>
     bridge.connect('legacy', {
-      token: await tokenFor(bridge, name),
+      token: tokenFor(bridge, name),
       capabilities: { elicitation: { form: {} } },
       prepare: (client) =>
         client.setRequestHandler('elicitation/create', () => {
@@ -152,7 +152,7 @@ it('a sign-in that a user is offered while a cell waits is theirs alone', async 
   const bridge = await startHttpBridge({ servers: { r: { url: remote.url } } })
   const [ben] = await connectAs(bridge, 'ben')
   const ann = await bridge.connect('legacy', {
-    token: await tokenFor(bridge, 'ann'),
+    token: tokenFor(bridge, 'ann'),
     capabilities: { elicitation: { url: {} } },
     prepare: (client) =>
       client.setRequestHandler('elicitation/create', async ({ params }) => {

@@ -6,9 +6,9 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fixtureServer, makeHome, PROJECTS } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
-import { connectAs, give, tokenFor } from '../support/http-users.ts'
+import { connectAs, give, tokenFor } from '@sandbridge/core/test/support/bridges/http-users.ts'
 import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
-import { FakeRegistry, listed } from '@sandbridge/registry/test/support/fake-registry.ts'
+import { FakeRegistry, listed } from '@sandbridge/core/test/support/servers/fake-registry.ts'
 import { startIssuer } from '../support/token-issuer.ts'
 
 const handleIn = (text: string): string => /session="([\w-]+)"/.exec(text)![1]!
@@ -150,7 +150,7 @@ describe('rules in a folder of a user', () => {
     const capabilities = { elicitation: { form: {} } }
     const answering = async (name: string, answer: string) =>
       bridge.connect('legacy', {
-        token: await tokenFor(bridge, name),
+        token: tokenFor(bridge, name),
         capabilities,
         prepare: (client) =>
           client.setRequestHandler('elicitation/create', () => ({ action: 'accept' as const, content: { answer } })),
@@ -183,7 +183,7 @@ it('a user cannot add a server', async () => {
       }),
   }
   const ask = caught('await runtime.request_server("io.example/weather")')
-  const ann = await bridge.connect('legacy', { token: await tokenFor(bridge, 'ann'), ...options })
+  const ann = await bridge.connect('legacy', { token: tokenFor(bridge, 'ann'), ...options })
   expect(await ann.run(ask)).toMatch(/SERVER_REFUSED .*only the owner of this bridge can add servers/)
   expect(asked).toBe(0)
   // The control: the owner is asked.
@@ -221,7 +221,7 @@ it('limits of cell time of a user count how long cells ran', async () => {
 
 it('limits of sessions of a user take no place from others, and never end a session with variables', async () => {
   const bridge = await startHttpBridge({ env: { MCP_BRIDGE_HTTP_LIMITS: 'userSessions=1' } })
-  const [annsToken, bensToken] = [await tokenFor(bridge, 'ann'), await tokenFor(bridge, 'ben')]
+  const [annsToken, bensToken] = [tokenFor(bridge, 'ann'), tokenFor(bridge, 'ben')]
   const ann = await bridge.connect('modern', { token: annsToken })
   const session = handleIn(await ann.run('x = 42'))
   expect(await ann.run('x', { session })).toBe('42')

@@ -10,6 +10,7 @@ import type { MakeOffer } from '../../../core/src/serve/mcp/offer.ts'
 import { createLog } from '../../../core/src/util/log.ts'
 import { HTTP_LIMITS, serveHttp } from '../../src/serve-http.ts'
 import { HTTP_SETTINGS } from '../../src/settings.ts'
+import { message } from '@sandbridge/core/test/support/bridges/raw-request.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
 export const TOKEN = 'a token of these tests'.replaceAll(' ', '-')
@@ -21,8 +22,6 @@ export const HEADERS = {
   accept: 'application/json, text/event-stream',
   'content-type': 'application/json',
 }
-
-export const message = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
 
 export const INITIALIZE = message('initialize', {
   protocolVersion: '2025-11-25',
@@ -103,24 +102,6 @@ export function useHttpBridge() {
   }
 
   return { serve, log, bridge: () => bridge }
-}
-
-/** A request of the 2026-07-28 revision. @param capabilities of the client */
-export function modern(
-  method: string,
-  params: object = {},
-  capabilities: object = {},
-): { headers: Record<string, string>; body: string } {
-  const meta = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': capabilities,
-    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
-  }
-  const uri = (params as { uri?: string }).uri
-  return {
-    headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...(uri && { 'mcp-name': uri }) },
-    body: message(method, { ...params, _meta: meta }),
-  }
 }
 
 /** Headers of a modern client's call of `run_python`, with the token. */

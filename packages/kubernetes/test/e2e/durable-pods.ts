@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach, expect, it, vi } from 'vitest'
 import { CLI, bridgeEnv, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { type HttpBridge, type HttpClient, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
-import { tokenFor } from '@sandbridge/http/test/support/http-users.ts'
+import { tokenFor } from '@sandbridge/core/test/support/bridges/http-users.ts'
 import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
@@ -151,7 +151,7 @@ export function testDurablePods(cluster: DurableCluster): void {
     const { bridges, clients } = await startReplicas(cluster, 2)
     const [a, b] = clients
     const session = handleIn(await a!.run('secret = 7'))
-    const tokens = await Promise.all(bridges.map((bridge) => tokenFor(bridge, 'bob')))
+    const tokens = bridges.map((bridge) => tokenFor(bridge, 'bob'))
     const unknown = 'Unknown or expired session'
     for (const [index, bridge] of bridges.entries()) {
       const bob = await bridge.connect('modern', { token: tokens[index]! })

@@ -7,7 +7,7 @@ import { bridgeEnv, CLI, ROOT } from '@sandbridge/core/test/support/bridges/brid
 import type { Manifest } from '../support/fake-cluster/manifest.ts'
 import type { Secret } from '../support/fake-cluster/secrets.ts'
 import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
-import { connectAs, give } from '@sandbridge/http/test/support/http-users.ts'
+import { connectAs, give } from '@sandbridge/core/test/support/bridges/http-users.ts'
 import { until } from '@sandbridge/core/test/support/machine/processes.ts'
 import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'

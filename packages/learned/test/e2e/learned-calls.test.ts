@@ -4,7 +4,7 @@ import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bridgeEnv, CLI, fixtureServer, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { runProgram } from '@sandbridge/core/test/support/machine/run-program.ts'
-import { connectAs, tokenFor } from '@sandbridge/http/test/support/http-users.ts'
+import { connectAs, tokenFor } from '@sandbridge/core/test/support/bridges/http-users.ts'
 import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
 
@@ -31,7 +31,7 @@ describe('users of one bridge', () => {
     { tags: ['whole'] },
     async () => {
       const bridge = shared()
-      const token = await tokenFor(bridge, 'ann')
+      const token = tokenFor(bridge, 'ann')
       const [bob] = await connectAs(bridge, 'bob')
       expect(await (await bridge.connect('legacy', { token })).run(LEARN)).toContain('create_issue')
       const found = await (await bridge.connect('legacy', { token })).run(LOOK)

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { connectAs } from '@sandbridge/http/test/support/http-users.ts'
+import { connectAs } from '@sandbridge/core/test/support/bridges/http-users.ts'
 import { startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { tellers, tellingBridge } from '@sandbridge/core/test/support/bridges/telling-bridge.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Uploads } from './uploads.ts'
+import { fromBase64, Uploads } from './uploads.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 const asText = async (data: Buffer) => data.toString()
@@ -36,4 +36,10 @@ it('all uploads together are limited in size, with those that are being saved', 
   finish()
   await saving
   expect(uploads.add(undefined, bytes('abc'))).toBe(4)
+})
+
+it('many equals signs are no base64', () => {
+  expect(() => fromBase64(`${'='.repeat(1_000_000)}A`)).toThrow('must be base64')
+  for (const wrong of ['A===', 'AAA', 'AAEC=', '!AAA']) expect(() => fromBase64(wrong)).toThrow('must be base64')
+  expect(['AAEC', 'AAE=', 'AA==', ''].map((text) => fromBase64(text).length)).toEqual([3, 2, 1, 0])
 })

@@ -11,7 +11,7 @@ import {
   type ServerEntry,
 } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { sharedBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
-import { CLIENT, protectedServer } from '@sandbridge/sign-in/test/support/protected-server.ts'
+import { CLIENT, protectedServer } from '@sandbridge/core/test/support/servers/protected-server.ts'
 
 interface Shown {
   message: string

@@ -10,7 +10,7 @@ import { addDailyCosts } from '@sandbridge/record/costs/daily-costs.ts'
 import { published } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { goTo, openPage } from '../support/browser-page.ts'
 import { needsLinux } from '@sandbridge/core/test/support/suite/needs.ts'
-import { protectedServer } from '@sandbridge/sign-in/test/support/protected-server.ts'
+import { protectedServer } from '@sandbridge/core/test/support/servers/protected-server.ts'
 
 const everything = { everything: published.everything() }
 

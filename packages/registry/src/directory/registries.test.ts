@@ -1,7 +1,7 @@
 import { writeFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { FakeRegistry, listed } from '../../test/support/fake-registry.ts'
+import { FakeRegistry, listed } from '@sandbridge/core/test/support/servers/fake-registry.ts'
 import { SILENT } from '../../../core/src/util/log.ts'
 import { summaryLine, summaryOf } from '../server/describe-server.ts'
 import { Registries } from './registries.ts'

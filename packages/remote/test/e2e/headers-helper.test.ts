@@ -6,7 +6,7 @@ import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridg
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
-import { protectedServer } from '@sandbridge/sign-in/test/support/protected-server.ts'
+import { protectedServer } from '@sandbridge/core/test/support/servers/protected-server.ts'
 
 const CALL = 'await mcp_r.echo(text="hi")'
 

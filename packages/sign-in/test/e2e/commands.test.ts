@@ -7,7 +7,7 @@ import { pathWith, pathWithBrowser } from '@sandbridge/core/test/support/servers
 import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
-import { protectedServer } from '../support/protected-server.ts'
+import { protectedServer } from '@sandbridge/core/test/support/servers/protected-server.ts'
 
 const PATH = pathWithBrowser()
 const CALL = 'await mcp_r.echo(text="hi")'

@@ -9,7 +9,7 @@ import { bridgeEnv, makeHome } from '@sandbridge/core/test/support/bridges/bridg
 import { needsPosix } from '@sandbridge/core/test/support/suite/needs.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
-import { protectedServer } from '../support/protected-server.ts'
+import { protectedServer } from '@sandbridge/core/test/support/servers/protected-server.ts'
 
 const PATH_WITH_BROWSER = pathWithBrowser()
 

@@ -3,7 +3,12 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { ClientCredentials } from '../../../core/src/config/entries/server-definition.ts'
 import { createRedactor } from '../../../core/src/config/secrets/redact.ts'
-import { CLIENT, type Protected, protectedServer, refuseLate } from '../support/protected-server.ts'
+import {
+  CLIENT,
+  type Protected,
+  protectedServer,
+  refuseLate,
+} from '@sandbridge/core/test/support/servers/protected-server.ts'
 import { remote } from '@sandbridge/core/test/support/servers/remote-server.ts'
 import { open, textOf } from '@sandbridge/core/test/upstream/support.ts'
 

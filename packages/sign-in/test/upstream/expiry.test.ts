@@ -1,6 +1,6 @@
 // Expiry that is known is used: before a token expires, and where a failure may come from it.
 import { expect, it, vi } from 'vitest'
-import type { Oddity } from '../support/protected-server.ts'
+import type { Oddity } from '@sandbridge/core/test/support/servers/protected-server.ts'
 import { textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { rawRemote } from '@sandbridge/core/test/support/servers/remote-server.ts'
 import { bridge, echo, tokenFile } from './oauth-login.ts'

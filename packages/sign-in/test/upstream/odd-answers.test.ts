@@ -1,7 +1,7 @@
 // Signs in at a stand-in that is told how to answer: a table of oddities, by the step that has them. What an answer
 // means decides, not how it is dressed.
 import { expect, it } from 'vitest'
-import type { Oddity, Step } from '../support/protected-server.ts'
+import type { Oddity, Step } from '@sandbridge/core/test/support/servers/protected-server.ts'
 import { textOf } from '@sandbridge/core/test/upstream/support.ts'
 import { echo } from './oauth-login.ts'
 import { changed, page, site, without } from './odd-site.ts'

@@ -1,6 +1,6 @@
 // Registers at an authorization server that refuses what it is told to refuse.
 import { expect, it } from 'vitest'
-import type { Oddity, Step } from '../support/protected-server.ts'
+import type { Oddity, Step } from '@sandbridge/core/test/support/servers/protected-server.ts'
 import { changed, site } from './odd-site.ts'
 
 const refuse =

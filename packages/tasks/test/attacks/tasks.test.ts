@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
-import { tokenFor } from '@sandbridge/http/test/support/http-users.ts'
+import { tokenFor } from '@sandbridge/core/test/support/bridges/http-users.ts'
 import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
-import { sendTask, type TaskAnswer } from '../support/task-client.ts'
+import { sendTask, type TaskAnswer } from '@sandbridge/core/test/support/bridges/task-client.ts'
 
 const shared = sharedHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
 
@@ -27,7 +27,7 @@ async function statesOf(token: string, taskId: string, ...passing: string[]): Pr
 const inputResponses = (colour: string) => ({ q1: { action: 'accept', content: { it: colour } } })
 
 it('no other user reads, answers or cancels a task, and its own user does', async () => {
-  const [ann, bob] = await Promise.all(['ann', 'bob'].map((name) => tokenFor(shared(), name)))
+  const [ann, bob] = ['ann', 'bob'].map((name) => tokenFor(shared(), name))
   const { taskId } = await run(ann!, 'import time\ntime.sleep(5)\nprint(await mcp_asker.echo(text="x"))')
   expect((await statesOf(ann!, taskId, 'working')).at(-1)).toMatchObject({ status: 'input_required' })
   for (const token of [bob!, shared().token]) {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { sharedHttpBridge } from '@sandbridge/core/test/support/bridges/shared-bridge.ts'
-import { EXTENSIONS, sendTask, type TaskAnswer } from '../support/task-client.ts'
+import { EXTENSIONS, sendTask, type TaskAnswer } from '@sandbridge/core/test/support/bridges/task-client.ts'
 
 const shared = sharedHttpBridge({ servers: { asker: fixtureServer('raw.mjs', 'asks', 'elicitation/create') } })
 

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { startAuthorizationServer } from '../support/authorization-server.ts'
 import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
-import { startIssuer } from '@sandbridge/http/test/support/token-issuer.ts'
+import { startIssuer } from '../support/token-issuer.ts'
 
 const handleIn = (text: string): string => /session="([\w-]+)"/.exec(text)![1]!
 

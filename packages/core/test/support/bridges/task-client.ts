@@ -1,7 +1,7 @@
 // A client that declares the tasks extension. Each request is a connection of its own, and goes past the MCP package,
 // which does not know tasks.
-import type { HttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
-import { modern } from '@sandbridge/http/test/support/raw-http.ts'
+import type { HttpBridge } from './http-bridge.ts'
+import { modern } from './raw-request.ts'
 
 export const EXTENSIONS = { 'io.modelcontextprotocol/tasks': {} }
 

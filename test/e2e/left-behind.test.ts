@@ -1,9 +1,10 @@
 // This file verifies that a catalog tells its changes to no client that is gone. A bridge that serves many would keep
 // each of them otherwise.
 import { expect, it } from 'vitest'
-import { message, modern, useHttpBridge } from '@sandbridge/http/test/support/raw-http.ts'
+import { useHttpBridge } from '@sandbridge/http/test/support/raw-http.ts'
+import { message, modern } from '@sandbridge/core/test/support/bridges/raw-request.ts'
 import { until } from '@sandbridge/core/test/support/machine/processes.ts'
-import { offerTools } from '../src/offer.ts'
+import { offerTools } from '../../packages/direct/src/offer.ts'
 
 const { serve, bridge } = useHttpBridge()
 const DIRECT = '/mcp?tools=direct'

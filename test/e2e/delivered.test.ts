@@ -1,7 +1,7 @@
 // This file verifies that the record says whether a client over HTTP got the result of a run.
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { LogFolder } from '../../../core/src/util/stores/files/log-folder.ts'
+import { LogFolder } from '../../packages/core/src/util/stores/files/log-folder.ts'
 import { type Era, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { readRuns } from '@sandbridge/record/audit/read-runs.ts'
 

@@ -4,17 +4,28 @@ import { BlockList } from 'node:net'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { addSettings, readSettings } from '../../../core/src/config/settings/settings.ts'
+import { addSettings, readSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { HTTP_SETTINGS, httpSettings } from '@sandbridge/http/settings.ts'
 import { HEALTH_PATHS } from '@sandbridge/http/health.ts'
-import { networkPolicyManifest, podManifest } from '../../src/pod/pod-manifest.ts'
-import { programManifest, programPolicyManifest } from '../../src/pod/program-manifest.ts'
-import type { Program } from '../../../core/src/isolation/provider.ts'
+import { networkPolicyManifest, podManifest } from '../../packages/kubernetes/src/pod/pod-manifest.ts'
+import { programManifest, programPolicyManifest } from '../../packages/kubernetes/src/pod/program-manifest.ts'
+import type { Program } from '../../packages/core/src/isolation/provider.ts'
 import { seccompProfile } from '@sandbridge/containers/seccomp-profile.ts'
-import { USED_VERBS } from '../../src/describe-cluster.ts'
-import { toolOrSkip } from '../support/cluster-tools.ts'
-import { expand, type Manifest, restrictedViolations } from '../support/fake-cluster/manifest.ts'
-import { BRIDGE_BASE, baseObjects, grants, parseObjects, type Resource, SANDBOXES_BASE } from '../support/manifests.ts'
+import { USED_VERBS } from '../../packages/kubernetes/src/describe-cluster.ts'
+import { toolOrSkip } from '../../packages/kubernetes/test/support/cluster-tools.ts'
+import {
+  expand,
+  type Manifest,
+  restrictedViolations,
+} from '../../packages/kubernetes/test/support/fake-cluster/manifest.ts'
+import {
+  BRIDGE_BASE,
+  baseObjects,
+  grants,
+  parseObjects,
+  type Resource,
+  SANDBOXES_BASE,
+} from '../../packages/kubernetes/test/support/manifests.ts'
 
 addSettings('HTTP', HTTP_SETTINGS)
 

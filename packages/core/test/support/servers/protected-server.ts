@@ -1,8 +1,8 @@
 // An MCP server that requires OAuth, and its authorization server, on one loopback port.
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { bodyOf, json, listen, passOn, rawRemote } from '@sandbridge/core/test/support/servers/remote-server.ts'
-import { until } from '@sandbridge/core/test/upstream/support.ts'
+import { bodyOf, json, listen, passOn, rawRemote } from './remote-server.ts'
+import { until } from '../../upstream/support.ts'
 
 /** A request that the stand-in answers. */
 export type Step = 'resource' | 'metadata' | 'openid' | 'register' | 'code' | 'refresh' | 'client' | 'revoke'

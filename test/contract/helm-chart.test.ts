@@ -4,15 +4,22 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { addSettings, readSettings } from '../../../core/src/config/settings/settings.ts'
+import { addSettings, readSettings } from '../../packages/core/src/config/settings/settings.ts'
 import { HTTP_SETTINGS, httpSettings } from '@sandbridge/http/settings.ts'
-import { USED_FOR_SERVERS, USED_VERBS } from '../../src/describe-cluster.ts'
-import { programPolicyManifest } from '../../src/pod/program-manifest.ts'
+import { USED_FOR_SERVERS, USED_VERBS } from '../../packages/kubernetes/src/describe-cluster.ts'
+import { programPolicyManifest } from '../../packages/kubernetes/src/pod/program-manifest.ts'
 import { Metrics } from '@sandbridge/telemetry/metrics.ts'
 import { prometheusText } from '@sandbridge/telemetry/prometheus.ts'
-import { toolOrSkip } from '../support/cluster-tools.ts'
-import { type Manifest, restrictedViolations } from '../support/fake-cluster/manifest.ts'
-import { BRIDGE_BASE, baseObjects, CHART, grants, parseObjects, type Resource } from '../support/manifests.ts'
+import { toolOrSkip } from '../../packages/kubernetes/test/support/cluster-tools.ts'
+import { type Manifest, restrictedViolations } from '../../packages/kubernetes/test/support/fake-cluster/manifest.ts'
+import {
+  BRIDGE_BASE,
+  baseObjects,
+  CHART,
+  grants,
+  parseObjects,
+  type Resource,
+} from '../../packages/kubernetes/test/support/manifests.ts'
 
 addSettings('HTTP', HTTP_SETTINGS)
 

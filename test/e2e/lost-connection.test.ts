@@ -8,9 +8,9 @@ import { makeHome } from '@sandbridge/core/test/support/bridges/bridge-process.t
 import { type Era, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
 import { residentHome } from '@sandbridge/core/test/support/bridges/resident-clients.ts'
 import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
-import { NO_POSTGRES, TestPostgres } from '@sandbridge/postgres/test/support/postgres.ts'
+import { NO_POSTGRES, TestPostgres } from '../../packages/postgres/test/support/postgres.ts'
 import { startBridge } from '@sandbridge/core/test/support/bridges/start-bridge.ts'
-import { mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../support/mailbox.ts'
+import { mailbox, THREE_ANSWERS, threeMails, TWO_USED } from '../../packages/once/test/support/mailbox.ts'
 
 /** The journal is written beside the calls. */
 const WRITTEN_MS = 200

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bridgeEnv, fixtureServer } from '@sandbridge/core/test/support/bridges/bridge-process.ts'
 import { type HttpBridge, startHttpBridge } from '@sandbridge/core/test/support/bridges/http-bridge.ts'
-import { NO_POSTGRES, PASSWORD, TestPostgres } from '@sandbridge/postgres/test/support/postgres.ts'
+import { NO_POSTGRES, PASSWORD, TestPostgres } from '../../packages/postgres/test/support/postgres.ts'
 import { runCommand } from '@sandbridge/core/test/support/machine/run-program.ts'
 import { skip } from '@sandbridge/core/test/support/suite/needs.ts'
 
