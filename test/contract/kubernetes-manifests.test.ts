@@ -36,7 +36,7 @@ it('the role in the manifests has exactly the verbs that the bridge uses', () =>
 })
 
 it('the documentation has the same role as the manifests', () => {
-  const page = readFileSync(path.join(import.meta.dirname, '../../../../docs/kubernetes.md'), 'utf8')
+  const page = readFileSync(path.join(import.meta.dirname, '../../docs/kubernetes.md'), 'utf8')
   const [, rules = ''] = /```yaml\n(rules:\n[^`]+)```/.exec(page) ?? []
   const role = baseObjects(SANDBOXES_BASE).find(({ kind }) => kind === 'Role')
   expect((parse(rules) as { rules: Resource['rules'] }).rules).toEqual(role?.rules)
@@ -180,7 +180,7 @@ it('arguments of a pod arrive unchanged, since the kubelet would replace $(NAME)
 })
 
 it('what a node carries is in the documentation as its arithmetic gives it', () => {
-  const page = readFileSync(path.join(import.meta.dirname, '../../../../docs/kubernetes.md'), 'utf8')
+  const page = readFileSync(path.join(import.meta.dirname, '../../docs/kubernetes.md'), 'utf8')
   const [, sessions = 0, waiting = 0, memory, cpus] =
     /carries a bridge, (\d+) sessions and (\d+) waiting pods: ([\d.]+) GiB and ([\d.]+) CPUs/.exec(page)!.map(Number)
   const sandboxes = sessions + waiting
