@@ -1,8 +1,8 @@
 // `npm run check:packages`: what layers.txt cannot say. A package imports the core, and others only where the drawing
 // in ARCHITECTURE.md says so; its tests import these, and what these use. The core imports no package, and its tests
 // the product's list alone; packages/sandbridge may import all; each imports only dependencies that its package.json
-// names. The core has few doors, and each is used. Each README names the command of its package's tests. Prints how many
-// files it looked at and what it found. Exit code 1 when it found anything, or no file.
+// names. The core has few doors, and each is used. Each README names the command of its tests. Prints how many files it
+// looked at and what it found. Exit code 1 when it found anything, or no file.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import path from 'node:path'
