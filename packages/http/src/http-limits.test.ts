@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { HEADERS, INITIALIZE, openSocket, TOKEN, useHttpBridge } from '../test/support/raw-http.ts'
-import { message, modern } from '@sandbridge/core/test/support/bridges/raw-request.ts'
+import { message } from '@sandbridge/core/test/support/bridges/raw-request.ts'
 import { NamedTokens } from './access/named-tokens.ts'
 
 const { serve, bridge } = useHttpBridge()

@@ -27,10 +27,14 @@ const file = () => path.join(folder, 'once', readdirSync(path.join(folder, 'once
 const onDisk = () => readFileSync(file(), 'utf8')
 /** What it seals opens with its key at its place only. */
 const keychain = (key: string): Vault => ({
-  seal: (text, place) => Promise.resolve(Buffer.from(JSON.stringify([key, place, text])).toString('base64')),
-  open: (sealed, place) => {
-    const [sealedWith, at, text] = JSON.parse(Buffer.from(sealed, 'base64').toString()) as [string, string, string]
-    return Promise.resolve(sealedWith === key && at === place ? text : undefined)
+  seal: (text, at) => Promise.resolve(Buffer.from(JSON.stringify([key, at, text])).toString('base64')),
+  open: (sealed, at) => {
+    const [sealedWith, sealedAt, text] = JSON.parse(Buffer.from(sealed, 'base64').toString()) as [
+      string,
+      string,
+      string,
+    ]
+    return Promise.resolve(sealedWith === key && sealedAt === at ? text : undefined)
   },
 })
 const open = (vault?: Vault) => new Journal(new JournalLog(place(vault), {}))

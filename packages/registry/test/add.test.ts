@@ -56,9 +56,9 @@ async function setUp(servers = [listed(weather('1.0.0'))]) {
   const run = (args: string[], more: Record<string, string> = {}) =>
     runCommand(args, bridgeEnv(home, { ...env, ...more }), { cwd: home })
   // A jailed server has its own home folder.
-  const jails = path.join(home, 'MCPs/.sandbridge/jail')
+  const jailHomes = path.join(home, 'MCPs/.sandbridge/jail')
   const startedIn = () =>
-    [home, ...(existsSync(jails) ? readdirSync(jails).map((name) => path.join(jails, name)) : [])]
+    [home, ...(existsSync(jailHomes) ? readdirSync(jailHomes).map((name) => path.join(jailHomes, name)) : [])]
       .map((folder) => path.join(folder, 'started'))
       .filter((file) => existsSync(file))
   const started = () => readFileSync(startedIn()[0]!, 'utf8').split('\n')
