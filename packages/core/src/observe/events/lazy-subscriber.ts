@@ -13,14 +13,15 @@ interface LazyOptions {
   onError: (error: unknown) => void
 }
 
-/** Most events kept until the code is loaded, which takes less than a second. */
+/** Most events kept until one loads the code. From then on, none may be missing. */
 const MAX_WAITING = 10_000
 
 export class LazySubscriber implements Subscriber {
   readonly name: string
   readonly before?: (call: EventOf<'call.started'>) => Promise<void>
   readonly #options: LazyOptions
-  #waiting: Told[] = []
+  /** Undefined if the code cannot be loaded. */
+  #waiting: Told[] | undefined = []
   #loading: Promise<Subscriber> | undefined
   #loaded: Subscriber | undefined
 
@@ -42,8 +43,9 @@ export class LazySubscriber implements Subscriber {
   receive(told: readonly Told[]): void {
     if (this.#loaded) return this.#loaded.receive(told)
     const { wakes, onError } = this.#options
-    this.#waiting.push(...told.slice(0, MAX_WAITING - this.#waiting.length))
     if (told.some(({ event }) => wakes.includes(event.type))) this.#load().catch(onError)
+    const kept = this.#waiting ?? []
+    for (const one of told) if (this.#loading || kept.length < MAX_WAITING) kept.push(one)
   }
 
   async close(): Promise<void> {
@@ -51,12 +53,14 @@ export class LazySubscriber implements Subscriber {
   }
 
   #load(): Promise<Subscriber> {
-    this.#loading ??= this.#options.load().then((subscriber) => {
-      this.#loaded = subscriber
-      subscriber.receive(this.#waiting)
-      this.#waiting = []
-      return subscriber
-    })
+    this.#loading ??= this.#options
+      .load()
+      .then((subscriber) => {
+        this.#loaded = subscriber
+        subscriber.receive(this.#waiting!)
+        return subscriber
+      })
+      .finally(() => (this.#waiting = undefined))
     return this.#loading
   }
 }
