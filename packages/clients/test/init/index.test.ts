@@ -61,8 +61,9 @@ it(
     await run(home, ['index'])
     expect((await problems(home))['locked']).toContain('KeyError')
     expect((await problems(home, { THE_KEY: 'k' }))['locked']).toBeUndefined()
-    const found = await run(home, ['search', 'echo'], { THE_KEY: 'k' })
-    expect(found).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('mcp_locked.echo') })
+    await expect
+      .poll(() => run(home, ['search', 'echo'], { THE_KEY: 'k' }), { timeout: 60_000 })
+      .toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('mcp_locked.echo') })
 
     await run(home, ['index'])
     expect((await problems(home))['locked']).toContain('KeyError')

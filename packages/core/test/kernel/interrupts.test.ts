@@ -18,6 +18,8 @@ const BUSY = {
   'big integers': 'x = 7 ** 100_000\nwhile True: x = x * 7 % 7 ** 100_000 + 3 ** 30_000',
   'waiting for a process': `import subprocess\nsubprocess.run(['sleep', '600'])`,
   'waiting for a lock': 'import threading\nlock = threading.Lock()\nlock.acquire()\nlock.acquire()',
+  'a cleanup that waits for what a program held':
+    'import subprocess, threading\nlock = threading.Lock()\nlock.acquire()\ntry: subprocess.run(["sleep", "600"])\nfinally: lock.acquire()',
   'joining a thread':
     'import threading, time\nt = threading.Thread(target=time.sleep, args=(600,), daemon=True)\nt.start()\nt.join()',
   'reading a pipe': 'import os\nr, w = os.pipe()\nos.read(r, 1)',

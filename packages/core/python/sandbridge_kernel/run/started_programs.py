@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from ..wire.channel import Channel
     from .interrupts import Interrupts
 
-# Seconds after the interrupt. All together is less than the bridge's grace.
-_FORCE = ((0.0, signal.SIGINT), (0.7, signal.SIGTERM), (1.2, signal.SIGKILL))
+# Seconds after the interrupt. All together is less than the bridge's grace. At last, the cell is interrupted once more: its
+# cleanup may wait for what a program took with it, such as the lock of a pool.
+_FORCE = ((0.0, signal.SIGINT), (0.7, signal.SIGTERM), (1.2, signal.SIGKILL), (1.5, None))
 _UNHEARD_SECONDS = 0.3
 # At the end of the cell.
 _LEFT_SECONDS = 0.2
@@ -59,8 +60,12 @@ class StartedPrograms:
                 return
             self._since = now
         while self._sent < len(_FORCE) and now >= self._since + _FORCE[self._sent][0]:
-            _signal(self._left(), _FORCE[self._sent][1])
+            number = _FORCE[self._sent][1]
             self._sent += 1
+            if number is None:
+                self._interrupts.request()
+            else:
+                _signal(self._left(), number)
 
     def end(self) -> list[str]:
         """The cell was interrupted and is over: end what is left of its programs. Returns a note about them."""
