@@ -45,7 +45,9 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
     const isTest = /^(test|bench)\/|(\.test|vitest\.config)\.ts$/.test(file)
     const text = readFileSync(path.join(folder, file), 'utf8')
     tests += Number(isTest)
-    const given = isTest ? [...reachedFrom(name), ...(TESTS_MAY[name] ?? [])] : (MAY.get(name) ?? [])
+    const beside = isTest ? [...reachedFrom(name), ...(TESTS_MAY[name] ?? [])] : (MAY.get(name) ?? [])
+    const given = name === 'core' ? [name] : [name, 'core', SHARED, ...beside]
+    const mayUse = (other) => name === 'sandbridge' || given.includes(other)
     for (const [, from, bare, lazy] of text.matchAll(
       /^(?:import|export)\b[^'";]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm,
     )) {
@@ -54,8 +56,8 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
       if (spec.startsWith('.')) {
         const target = path.posix.join(path.posix.dirname(whole), spec)
         const [, of] = /^packages\/([\w-]+)\//.exec(target) ?? []
-        const isGiven = isTest && (of === undefined || (name !== 'core' && [...given, 'core', SHARED].includes(of)))
-        if (of !== name && name !== 'sandbridge' && !isGiven) found.push(`${whole}: leaves its package by ${spec}`)
+        if (of !== name && !(isTest && (of === undefined || mayUse(of))))
+          found.push(`${whole}: leaves its package by ${spec}`)
         continue
       }
       const other = /^@sandbridge\/([\w-]+)/.exec(spec)?.[1]
@@ -64,10 +66,7 @@ for (const name of readdirSync(path.join(ROOT, 'packages'))) {
         if (!existsSync(path.join(ROOT, 'packages', other)))
           found.push(`${whole}: ${spec}, and there is no such package`)
         if (!isTest) arrows.add(`${name}─▶${other}`)
-        if (name === 'core' && other !== 'core' && !(isTest && spec === LIST))
-          found.push(`${whole}: the core or its tests import ${spec}`)
-        const isGiven = [name, 'core', SHARED, ...given].includes(other) || (isTest && spec === LIST)
-        if (!['core', 'sandbridge'].includes(name) && !isGiven)
+        if (!mayUse(other) && !(isTest && spec === LIST))
           found.push(`${whole}: ${name} ${isTest ? 'and its tests ' : ''}may not import ${spec}`)
         if (other === 'core' && spec.includes('/test/') && !isTest) found.push(`${whole}: the program imports ${spec}`)
         continue

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
 import { makeNodeProvider, providerOrSkip } from '@sandbridge/core/test/support/sandboxes/engines.ts'
+import { languages } from '@sandbridge/core/parts'
 import { withNode } from './host-node.ts'
 import { newFolder } from '@sandbridge/core/test/support/machine/new-folder.ts'
 
@@ -42,9 +43,9 @@ it.for([
   await providerOrSkip('bubblewrap')
   process.execPath = installedElsewhere(mode)
   const cells = await startCells(makeNodeProvider('bubblewrap')!)
-  const code = `import os, subprocess
-node = subprocess.run(['node', '-p', 'process.execPath'], capture_output=True, text=True).stdout
-[node, os.listdir('/opt/node'), os.path.exists(${JSON.stringify(path.dirname(process.execPath))})]`
-  const { value, error } = await cells.run(code)
-  expect([value, error]).toEqual(["['/opt/node/bin/node\\n', ['bin'], False]", undefined])
+  const code = `const fs = require('fs')
+;[process.execPath, fs.readdirSync('/opt/node'), fs.existsSync(${JSON.stringify(path.dirname(process.execPath))})]`
+  const { languageFiles } = await languages.for('This test')
+  const { value, error } = await cells.run(code, () => languageFiles('javascript'), 'javascript')
+  expect([value, error]).toEqual(["[ '/opt/node/bin/node', [ 'bin' ], false ]", undefined])
 })

@@ -10,6 +10,7 @@ import { ContainerProvider } from '../../src/provider.ts'
 import { newContainerName, ownerLabels, removeLeftovers } from '../../src/owner.ts'
 import { probeEngine } from '../../src/probe-engine.ts'
 import { runCommand } from '../../../core/src/util/process/run-command.ts'
+import { languages } from '@sandbridge/core/parts'
 import { buildImage } from '../../src/build-image.ts'
 import { MEMORY_BYTES, startCells } from '@sandbridge/core/test/support/sandboxes/cell-runner.ts'
 import { startEngineProxy } from '../support/engine-proxy.ts'
@@ -344,9 +345,9 @@ it('the node image can be built from its Containerfile, and runs JavaScript', as
   onTestFinished(() => void (hadOne || spawnSync('docker', ['rmi', '--force', name])))
   const { image } = await buildImage('node', { engine: 'docker', base: SLIM_IMAGE, node: NODE_IMAGE })
   const cells = await startCells(withImage('docker', image))
-  const node = `import subprocess\nsubprocess.run(['node', '-p', 'typeof require'], capture_output=True, text=True).stdout`
-  const { value } = await cells.run(node)
-  expect(value).toBe("'function\\n'")
+  const { languageFiles } = await languages.for('This test')
+  const { value } = await cells.run('typeof require', () => languageFiles('javascript'), 'javascript')
+  expect(value).toBe("'function'")
 })
 
 it('a build of an image that cannot work says why', async () => {

@@ -44,8 +44,9 @@ export class LazySubscriber implements Subscriber {
     if (this.#loaded) return this.#loaded.receive(told)
     const { wakes, onError } = this.#options
     if (told.some(({ event }) => wakes.includes(event.type))) this.#load().catch(onError)
-    const kept = this.#waiting ?? []
-    for (const one of told) if (this.#loading || kept.length < MAX_WAITING) kept.push(one)
+    const waiting = this.#waiting
+    if (!waiting) return
+    for (const one of told) if (this.#loading || waiting.length < MAX_WAITING) waiting.push(one)
   }
 
   async close(): Promise<void> {
