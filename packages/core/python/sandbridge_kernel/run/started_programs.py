@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ..wire.channel import Channel
     from .interrupts import Interrupts
 
-# Seconds after the interrupt. All together is less than the bridge's grace. At last, the cell is interrupted once more: its
-# cleanup may wait for what a program took with it, such as the lock of a pool.
+# Seconds after the interrupt. All together is less than the bridge's grace. At last, the cell is interrupted once more:
+# its cleanup may wait for what a program took with it, such as the lock of a pool.
 _FORCE = ((0.0, signal.SIGINT), (0.7, signal.SIGTERM), (1.2, signal.SIGKILL), (1.5, None))
 _UNHEARD_SECONDS = 0.3
 # At the end of the cell.
